@@ -1,0 +1,526 @@
+//! What may be typed: clap types, and nothing else.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::when::{duration, past, positive_duration, timeout};
+
+/// A job scheduler in one binary, on one SQLite file
+///
+/// Jobs are shell commands. `ax add` puts one in; `ax run` runs what is due, in
+/// order of priority, in parallel, after what it depends on, again if it
+/// failed, never longer than its timeout.
+#[derive(Debug, Parser)]
+#[command(name = "ax", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "\
+Exit codes: 0 done, 1 what was asked about failed, 2 usage, 3 no such job,
+4 not allowed in this state, 5 the store cannot be used, 124 out of time.")]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]
+    #[arg(long, global = true, env = "AX_DB", value_name = "PATH", value_hint = ValueHint::FilePath, hide_env_values = true)]
+    pub db: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How an answer is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for people
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON object a line
+    Jsonl,
+    /// Comma-separated values with a header
+    Csv,
+    /// The bare ids, one a line
+    Ids,
+    /// A tree (`ax deps`)
+    Tree,
+    /// A graph for Graphviz (`ax deps`)
+    Dot,
+}
+
+/// The options of every command that shows something.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Show {
+    /// How to show the answer
+    #[arg(short = 'o', long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Put a job in
+    Add(Box<AddArgs>),
+    /// Show or change what a job waits for
+    Deps(DepsArgs),
+    /// Run what is due, or a flow file
+    Run(RunArgs),
+    /// Show jobs
+    #[command(visible_alias = "ls")]
+    List(ListArgs),
+    /// Bring failed jobs back, and what was skipped because of them
+    Retry(RetryArgs),
+    /// Settle attempts whose outcome nobody knows
+    Recover(RecoverArgs),
+    /// Look for what is wrong, and say how to cure it
+    Doctor(DoctorArgs),
+    /// Show everything about a job, and why it is not running
+    Show(ShowArgs),
+    /// Show the output of a job
+    #[command(visible_alias = "log")]
+    Logs(LogsArgs),
+    /// Stop jobs that have not started from starting
+    Hold(HoldArgs),
+    /// Let held jobs go on
+    Release(ReleaseArgs),
+    /// Show counts by state, and the runners that are alive
+    #[command(visible_alias = "st")]
+    Status(StatusArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the man pages into a directory
+    #[command(hide = true)]
+    Man(ManArgs),
+    /// Supervise jobs for one worker of a runner
+    #[command(name = "__supervise", hide = true)]
+    Supervise(SuperviseArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ax add 'tar czf home.tgz ~'             one word is shell text
+  ax add -- rsync -a src/ 'my disk:dst'   several words reach the program as they are
+  ax add --after 12 --at 'tomorrow 02:00' -n report ./report.sh
+  ax add --from jobs.jsonl                one JSON object a line, all or none
+
+A line of --from: {\"command\": \"text\" | \"argv\": [...], \"name\", \"key\",
+\"after\": [id or key, ...], \"on_failure\", \"after_any\", \"priority\", \"delay\" | \"at\",
+\"timeout\", \"max_retries\", \"retry_delay\", \"on_lost\", \"cwd\", \"env\": {...}}")]
+pub struct AddArgs {
+    /// What people call the job
+    #[arg(short, long)]
+    pub name: Option<String>,
+    /// Run after these jobs ended with success
+    #[arg(short, long, value_name = "ID,...")]
+    pub after: Vec<OsString>,
+    /// Run if one of these jobs is dead
+    #[arg(long, value_name = "ID,...")]
+    pub on_failure: Vec<OsString>,
+    /// Run after these jobs ended, whatever the end
+    #[arg(long, value_name = "ID,...")]
+    pub after_any: Vec<OsString>,
+    /// Run this much later: 90 (seconds), 10m, 1h30m, 2d
+    #[arg(short, long, value_name = "DURATION", value_parser = duration, conflicts_with = "at")]
+    pub delay: Option<Duration>,
+    /// Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Higher runs first [default: 5]
+    #[arg(
+        short,
+        long,
+        env = "AX_DEFAULT_PRIORITY",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    pub priority: Option<i64>,
+    /// The longest an attempt may run, or `none` [default: 60s]
+    #[arg(short, long, value_name = "DURATION", value_parser = timeout, env = "AX_DEFAULT_TIMEOUT", hide_env_values = true)]
+    pub timeout: Option<Timeout>,
+    /// Between TERM and KILL when an attempt is stopped
+    #[arg(short, long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
+    pub kill_after: Duration,
+    /// Failures after which another attempt is made [default: 3]
+    #[arg(
+        short = 'r',
+        long,
+        visible_alias = "retries",
+        value_name = "N",
+        env = "AX_DEFAULT_MAX_RETRIES",
+        hide_env_values = true
+    )]
+    pub max_retries: Option<u32>,
+    /// The wait before the first retry [default: 5s]
+    #[arg(long, value_name = "DURATION", value_parser = duration, env = "AX_DEFAULT_RETRY_DELAY", hide_env_values = true)]
+    pub retry_delay: Option<Duration>,
+    /// By what each further wait is longer (1 or more)
+    #[arg(long, value_name = "FACTOR", value_parser = crate::when::factor, default_value = "2")]
+    pub retry_backoff: f64,
+    /// The longest wait between attempts
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h")]
+    pub retry_max_delay: Duration,
+    /// When an outcome is unknown [default: requeue if the job has retries, else hold]
+    #[arg(long, value_name = "POLICY")]
+    pub on_lost: Option<OnLost>,
+    /// Run in this directory [default: this one]
+    #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub cwd: Option<PathBuf>,
+    /// Set a variable for the job
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub env: Vec<OsString>,
+    /// Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL
+    #[arg(long)]
+    pub clean_env: bool,
+    /// A name that at most one unfinished job has
+    #[arg(long)]
+    pub key: Option<String>,
+    /// What to do when the key exists
+    #[arg(long, value_name = "WHAT", default_value = "skip")]
+    pub if_exists: IfExists,
+    /// Wait for `ax release` before the first start
+    #[arg(long)]
+    pub hold: bool,
+    /// Add many jobs, one JSON object a line (`-` is standard input), all or none
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "command")]
+    pub from: Option<PathBuf>,
+    /// The command: one word is shell text (`-` reads it from standard input), several words are run as they are
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// A time limit that may be absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeout(pub Option<Duration>);
+
+/// What to do with a job whose outcome is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnLost {
+    /// Start it again, like after a failure; held after 3 losses
+    Requeue,
+    /// Stop and let a person decide
+    Hold,
+    /// Count it as failed for good
+    Fail,
+}
+
+/// What to do when an unfinished job has the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IfExists {
+    /// Print the id of the job that has it
+    Skip,
+    /// Cancel that job, if it has not started, and add this one
+    Replace,
+    /// Refuse, with exit 4
+    Error,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
+pub struct DepsArgs {
+    /// Show what this job waits for and what waits for it; all unfinished edges without it
+    pub id: Option<String>,
+    #[command(flatten)]
+    pub show: Show,
+    #[command(subcommand)]
+    pub change: Option<DepsChange>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DepsChange {
+    /// Let a job that has not started wait for other jobs
+    Add {
+        /// The job
+        id: String,
+        /// Run after these jobs ended with success
+        #[arg(short, long, value_name = "ID,...")]
+        after: Vec<OsString>,
+        /// Run if one of these jobs is dead
+        #[arg(long, value_name = "ID,...")]
+        on_failure: Vec<OsString>,
+        /// Run after these jobs ended, whatever the end
+        #[arg(long, value_name = "ID,...")]
+        after_any: Vec<OsString>,
+    },
+    /// Stop a job from waiting for others
+    Remove {
+        /// The job
+        id: String,
+        /// The jobs it waits for no longer
+        #[arg(required = true, value_name = "PARENT")]
+        parents: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The first INT or TERM claims no more and lets running jobs end (--grace limits
+how long); the second stops them; the third exits at once.
+
+Examples:
+  ax run                       serve until stopped
+  ax run --until-idle          run until nothing is left to do
+  ax run nightly.toml          run a flow now, to its end")]
+pub struct RunArgs {
+    /// Run this flow now, to its end
+    #[arg(value_name = "FILE.toml", value_hint = ValueHint::FilePath)]
+    pub flow: Option<PathBuf>,
+    /// How many jobs run at once [default: the cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub workers: Option<u16>,
+    /// The longest sleep between two looks at the database
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, default_value = "1s")]
+    pub poll_interval: Duration,
+    /// How many jobs are claimed ahead [default: 4 × workers]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub queue_size: Option<u16>,
+    /// Run what is due now and what that releases, then end
+    #[arg(long, conflicts_with_all = ["until_idle", "flow"])]
+    pub once: bool,
+    /// Also wait for retries and later times, then end
+    #[arg(long, conflicts_with = "flow")]
+    pub until_idle: bool,
+    /// How long running jobs may go on after the first signal [default: without limit]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub grace: Option<Duration>,
+    /// What happens to running jobs at the first signal
+    #[arg(long, value_name = "WHAT", default_value = "wait")]
+    pub on_stop: OnStop,
+    /// Print the events as JSON lines on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What happens to running jobs when a runner is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnStop {
+    /// They may end
+    Wait,
+    /// They run on under their supervisors, which record the result
+    Detach,
+    /// They are stopped and go back to the queue
+    Kill,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Selectors, the same everywhere: 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K,
+status:dead, flow:NAME.
+
+Without selector or filter the table shows everything unfinished and the last
+20 that ended; every other format shows all that match.")]
+pub struct ListArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// In one of these states
+    #[arg(long, value_name = "STATE,...", value_delimiter = ',')]
+    pub status: Vec<StateArg>,
+    /// That are failed, dead or held, with the reason
+    #[arg(long, conflicts_with = "status")]
+    pub failed: bool,
+    /// Whose name matches this glob
+    #[arg(long, value_name = "GLOB")]
+    pub name: Option<String>,
+    /// That were added, started or ended within this time: 2h, 1d, or a time
+    #[arg(long, value_name = "DURATION", value_parser = past)]
+    pub since: Option<crate::when::Past>,
+    /// In this order
+    #[arg(long, value_name = "KEY", default_value = "id")]
+    pub sort: SortKey,
+    /// Show these columns (names as in the JSON)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Show the last so many
+    #[arg(short = 'n', long, value_name = "LIMIT")]
+    pub limit: Option<usize>,
+    /// Show the ids only
+    #[arg(short, long, conflicts_with_all = ["format", "json"])]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// A state of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StateArg {
+    Pending,
+    Ready,
+    Dispatched,
+    Running,
+    Success,
+    Failed,
+    Dead,
+    Held,
+    Cancelled,
+    Skipped,
+}
+
+/// What a list is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SortKey {
+    Id,
+    Name,
+    Status,
+    Priority,
+    Scheduled,
+    Started,
+    Finished,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required_unless_present = "failed")]
+    pub selectors: Vec<String>,
+    /// Every job that is failed, dead or held
+    #[arg(long, conflicts_with = "selectors")]
+    pub failed: bool,
+    /// Also run everything after them again
+    #[arg(long)]
+    pub downstream: bool,
+    /// Also jobs that ended with success
+    #[arg(long)]
+    pub force: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --as, attempts whose runner and supervisor are gone are settled by
+their job's --on-lost, and jobs that wait for a person are listed.")]
+pub struct RecoverArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required_if_eq_any = [("resolution", "success"), ("resolution", "failed"), ("resolution", "retry")])]
+    pub selectors: Vec<String>,
+    /// How the attempt really ended, as you found out; `retry` starts the job again
+    #[arg(long = "as", value_name = "OUTCOME", id = "resolution")]
+    pub resolution: Option<Resolution>,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// How a person resolves an unknown outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Resolution {
+    /// It had ended well
+    Success,
+    /// It had failed for good
+    Failed,
+    /// Start it again
+    Retry,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Repair what has one right repair, and say what was done
+    #[arg(long)]
+    pub fix: bool,
+    /// With --fix: say what would be done, and do nothing
+    #[arg(long, requires = "fix")]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    /// Show the environment too; it may contain secrets
+    #[arg(long)]
+    pub env: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct LogsArgs {
+    /// Which job
+    pub id: String,
+    /// Go on until the job ends
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Only the last so many lines
+    #[arg(short = 'n', long, value_name = "LINES")]
+    pub lines: Option<usize>,
+    /// Of this attempt [default: the last one]
+    #[arg(long, value_name = "N")]
+    pub attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct HoldArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct ReleaseArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// Which shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Where to
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct SuperviseArgs {
+    /// The journal to write and to hold locked
+    pub journal: PathBuf,
+    /// The lock of the runner this supervisor belongs to
+    pub runner_lock: PathBuf,
+    /// How many results may be unsettled at once
+    pub keep: usize,
+}

@@ -1,0 +1,126 @@
+//! One file a subcommand: arguments → calls → answer.
+//!
+//! A command returns an [`Answer`], which [`crate::output`] prints. Only `run`,
+//! `logs` and the generators write as they go.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::cli::{Cli, ColorChoice, Command, Show};
+use crate::clock::{Clock, SystemClock};
+use crate::data_dir::{self, DataDir};
+use crate::exit;
+use crate::failure::Failure;
+use crate::job::Timestamp;
+use crate::output::{self, View};
+use crate::store::{self, Store};
+
+/// What every command is given.
+pub struct Context<'a> {
+    /// Where answers go.
+    pub out: &'a mut dyn Write,
+    /// Where talk goes.
+    pub err: &'a mut dyn Write,
+    /// The database.
+    pub db: PathBuf,
+    /// Whether to use colours on stdout, as was asked.
+    pub color: ColorChoice,
+}
+
+impl Context<'_> {
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    /// The store, which is made if there is none.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn store(&self) -> Result<Box<dyn Store>, Failure> {
+        Ok(store::open(&self.db)?)
+    }
+
+    /// The directory beside the database.
+    pub fn data_dir(&self) -> DataDir {
+        DataDir::of(&self.db)
+    }
+
+    /// Wakes the runners, because there is something to do.
+    pub fn wake_runners(&self) {}
+}
+
+/// What a command has to say: a view, how it was asked for, and the exit code.
+pub struct Answer {
+    view: Option<Box<dyn View>>,
+    show: Show,
+    exit: u8,
+}
+
+impl Answer {
+    /// An answer with exit 0.
+    pub fn new(view: impl View + 'static, show: Show) -> Self {
+        Self { view: Some(Box::new(view)), show, exit: exit::DONE }
+    }
+
+    /// Nothing to print.
+    pub fn silent(exit: u8) -> Self {
+        Self { view: None, show: Show::default(), exit }
+    }
+
+    /// The same with another exit code.
+    #[must_use]
+    pub fn exit(mut self, exit: u8) -> Self {
+        self.exit = exit;
+        self
+    }
+}
+
+/// Runs a command and prints its answer.
+///
+/// # Errors
+/// The failure that a person is to be told of.
+pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Failure> {
+    let db = cli.global.db.clone().or_else(data_dir::default_database).ok_or_else(no_home)?;
+    let mut context = Context { out, err, db, color: cli.global.color };
+    let answer = dispatch(cli.command, &mut context)?;
+    if let Some(view) = &answer.view {
+        let style = output::style(context.color);
+        output::print(view.as_ref(), answer.show, style, context.out).map_err(unprinted)?;
+    }
+    Ok(answer.exit)
+}
+
+fn dispatch(command: Command, _context: &mut Context<'_>) -> Result<Answer, Failure> {
+    match command {
+        Command::Add(_)
+        | Command::Deps(_)
+        | Command::Run(_)
+        | Command::List(_)
+        | Command::Retry(_)
+        | Command::Recover(_)
+        | Command::Doctor(_)
+        | Command::Show(_)
+        | Command::Logs(_)
+        | Command::Hold(_)
+        | Command::Release(_)
+        | Command::Status(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Supervise(_) => Err(Failure::usage("to come")),
+    }
+}
+
+fn no_home() -> Failure {
+    Failure::usage("neither XDG_DATA_HOME nor HOME says where the database is")
+        .hint("name it with --db PATH or AX_DB")
+}
+
+/// Why an answer could not be printed.
+fn unprinted(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::closed_pipe(),
+        io::ErrorKind::Unsupported => Failure::usage(error.to_string()),
+        _ => Failure::failed(format!("cannot write the answer: {error}")),
+    }
+}

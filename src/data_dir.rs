@@ -1,0 +1,131 @@
+//! The directory beside the database: `ax.db.d/`.
+//!
+//! ```text
+//! ax.db.d/            0700
+//!   out/              output: `12.1.log` of job 12's first attempt, spool files of supervisors
+//!   locks/            `runner-3` held by a runner, `runner-3.0` the journal of a supervisor
+//!   wake/             `3`: the datagram socket that wakes runner 3
+//! ```
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::job::{JobId, RunnerId};
+
+/// Where the database is when nobody says: `$XDG_DATA_HOME/ax/ax.db`, else
+/// `~/.local/share/ax/ax.db` (XDG Base Directory Specification: a relative
+/// path there is ignored). `None` without a home.
+pub fn default_database() -> Option<PathBuf> {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let data =
+        absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(data.join("ax/ax.db"))
+}
+
+/// The directory beside one database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDir {
+    root: PathBuf,
+}
+
+impl DataDir {
+    /// The directory that belongs to the database at `db`; need not exist.
+    pub fn of(db: &Path) -> Self {
+        let mut name = db.as_os_str().to_owned();
+        name.push(".d");
+        Self { root: name.into() }
+    }
+
+    /// Makes the directory and what is in it, for its owner alone.
+    ///
+    /// # Errors
+    /// When it cannot be made, or when something that is not a directory of
+    /// this user stands in its place.
+    pub fn create(&self) -> io::Result<()> {
+        for dir in [self.root.clone(), self.out(), self.locks(), self.wake()] {
+            match DirBuilder::new().mode(0o700).create(&dir) {
+                Ok(()) => (),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_own(&dir)?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The directory itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where output is.
+    pub fn out(&self) -> PathBuf {
+        self.root.join("out")
+    }
+
+    /// Where locks are.
+    pub fn locks(&self) -> PathBuf {
+        self.root.join("locks")
+    }
+
+    /// Where the sockets are that wake runners.
+    pub fn wake(&self) -> PathBuf {
+        self.root.join("wake")
+    }
+
+    /// The output file of an attempt, while it runs and if it is long.
+    pub fn output(&self, job: JobId, attempt: u32) -> PathBuf {
+        self.out().join(format!("{job}.{attempt}.log"))
+    }
+
+    /// The lock that a runner holds as long as it lives.
+    pub fn runner_lock(&self, runner: RunnerId) -> PathBuf {
+        self.locks().join(format!("runner-{runner}"))
+    }
+
+    /// The journal that supervisor number `serial` of a runner writes, and
+    /// holds locked as long as it lives.
+    pub fn journal(&self, runner: RunnerId, serial: u64) -> PathBuf {
+        self.locks().join(format!("runner-{runner}.{serial}"))
+    }
+
+    /// The journals of a runner's supervisors, in no order.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn journals(&self, runner: RunnerId) -> io::Result<Vec<PathBuf>> {
+        let prefix = format!("runner-{runner}.");
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.locks())? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                found.push(entry.path());
+            }
+        }
+        Ok(found)
+    }
+
+    /// The spool file that belongs to the supervisor with this journal.
+    pub fn spool(&self, journal: &Path) -> PathBuf {
+        let mut name = journal.file_name().unwrap_or_default().to_owned();
+        name.push(".spool");
+        self.out().join(name)
+    }
+}
+
+fn check_own(dir: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(dir)?;
+    let why = if !found.is_dir() {
+        "is not a directory"
+    } else if found.uid() != nix::unistd::geteuid().as_raw() {
+        "belongs to another user"
+    } else if found.mode() & 0o022 != 0 {
+        "can be written by others"
+    } else {
+        return Ok(());
+    };
+    let text = format!("{} {why}", dir.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+}

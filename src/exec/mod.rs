@@ -1,0 +1,70 @@
+//! How a job is run.
+//!
+//! [`Executor`] is the seam: one value runs one job at a time. The real one,
+//! [`supervisor::Supervised`], hands the job to a supervising process that
+//! outlives its runner; a test may put a fake in its place. Nothing here knows
+//! the database.
+
+pub mod journal;
+pub mod output;
+pub mod process;
+pub mod supervisor;
+
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Captured, Claim, Claimed, Outcome, Process, Timestamp};
+
+/// How an attempt ended, before anybody has judged it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Which attempt.
+    pub claim: Claim,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The process, if one was started.
+    pub process: Option<Process>,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// What it printed.
+    pub output: Captured,
+}
+
+/// What an executor tells about an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Report {
+    /// Its process was started. Short attempts are told by their end alone.
+    Started {
+        /// Which attempt.
+        claim: Claim,
+        /// The process.
+        process: Process,
+    },
+    /// It ended.
+    Ended(Ended),
+}
+
+/// Why an attempt is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stop {
+    /// The runner shuts down.
+    Shutdown,
+    /// A person cancelled it.
+    Cancel,
+}
+
+/// Runs one job at a time.
+pub trait Executor: Send {
+    /// Runs a claimed job to its end. Tells a start through `started`, at
+    /// once or never (a short attempt is told by its end alone).
+    fn execute(&mut self, claimed: &Claimed, started: &mut dyn FnMut(Process)) -> Ended;
+
+    /// A handle by which another thread stops what this executor runs.
+    fn stopper(&self) -> Box<dyn Stopper>;
+}
+
+/// Stops an attempt from another thread.
+pub trait Stopper: Send {
+    /// Stops the attempt with this claim, if it is the one that runs; its end
+    /// is reported the ordinary way once all its processes are gone.
+    fn stop(&self, claim: Claim, why: Stop);
+}

@@ -1,0 +1,87 @@
+//! Why a command did not do what was asked, and how a person is told.
+
+use crate::exit;
+use crate::store;
+
+/// A failure: what scripts get (`exit`, `code`) and what people read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The exit code, one of [`crate::exit`].
+    pub exit: u8,
+    /// A stable word for scripts, shown by `--json`.
+    pub code: &'static str,
+    /// The thing and the fact: lowercase, no full stop.
+    pub message: String,
+    /// What to type.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// The command line is wrong; nothing was done.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(exit::USAGE, "usage", message)
+    }
+
+    /// No such job, or nothing matched.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(exit::NOT_FOUND, "not_found", message)
+    }
+
+    /// Not allowed in the state things are in.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(exit::REFUSED, "refused", message)
+    }
+
+    /// The store, or a file beside it, cannot be used.
+    pub fn store(message: impl Into<String>) -> Self {
+        Self::new(exit::STORE, "store", message)
+    }
+
+    /// What was asked about failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(exit::FAILED, "failed", message)
+    }
+
+    /// Adds what to type.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Nobody reads the answer any more; nothing is said.
+    pub fn closed_pipe() -> Self {
+        Self::new(exit::DONE, "closed_pipe", "")
+    }
+
+    fn new(exit: u8, code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit, code, message: message.into(), hint: None }
+    }
+
+    /// The failure as `--json` shows it.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "error": { "code": self.code, "message": self.message, "hint": self.hint }
+        })
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        use store::Error as E;
+        let message = error.to_string();
+        match error {
+            E::NoSuchJob(_) | E::NoSuchKey(_) => {
+                Self::not_found(message).hint("`ax list all` shows the jobs there are")
+            }
+            E::WrongState { hint, .. } => Self { hint, ..Self::refused(message) },
+            E::KeyExists { .. } => Self { code: "key_exists", ..Self::refused(message) },
+            E::Cycle(_) | E::BatchCycle { .. } => Self { code: "cycle", ..Self::usage(message) },
+            E::InBatch { source, .. } => Self::from(*source),
+            E::Busy { .. } => Self { code: "busy", ..Self::store(message) }
+                .hint("another program holds the database; try again when it is done"),
+            E::Full(_) => Self { code: "full", ..Self::store(message) },
+            E::Unusable { hint, .. } => Self { hint, ..Self::store(message) },
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a person is told of a job that is not running: why, and what to type.
+
+use super::dependency::{Kind, Seen};
+use super::{Job, State, Timestamp};
+
+/// Why a job does not run at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It runs.
+    Running,
+    /// A runner has claimed it and will start it when a worker is free.
+    Claimed,
+    /// It could start; every worker is busy with what comes before it.
+    Queued,
+    /// It could start, but no runner is alive.
+    NoRunner,
+    /// Its time has not come.
+    Scheduled(Timestamp),
+    /// It failed; its next attempt is due then.
+    Backoff(Timestamp),
+    /// It waits for these parents.
+    Waiting(Vec<Seen>),
+    /// It waits for parents that wait for a person.
+    WaitingForPerson(Vec<Seen>),
+    /// It was stopped on purpose.
+    Held(Option<String>),
+    /// It has ended.
+    Ended(State, Option<String>),
+}
+
+impl Phase {
+    /// Tells why `job` is where it is.
+    pub fn of(job: &Job, now: Timestamp, runner_alive: bool) -> Self {
+        match job.state {
+            State::Running => Self::Running,
+            State::Dispatched => Self::Claimed,
+            State::Ready if runner_alive => Self::Queued,
+            State::Ready => Self::NoRunner,
+            State::Held => Self::Held(job.reason.clone()),
+            State::Failed => Self::Backoff(job.scheduled_at),
+            State::Pending => Self::pending(job, now, runner_alive),
+            State::Success | State::Dead | State::Cancelled | State::Skipped => {
+                Self::Ended(job.state, job.reason.clone())
+            }
+        }
+    }
+
+    fn pending(job: &Job, now: Timestamp, runner_alive: bool) -> Self {
+        let open: Vec<Seen> = job
+            .dependencies
+            .iter()
+            .map(|dependency| dependency.seen)
+            .filter(|seen| !seen.is_met())
+            .collect();
+        if open.is_empty() {
+            return if job.scheduled_at > now {
+                Self::Scheduled(job.scheduled_at)
+            } else if runner_alive {
+                Self::Queued
+            } else {
+                Self::NoRunner
+            };
+        }
+        let held = |seen: &Seen| seen.parent == Some(State::Held);
+        if open.iter().any(held) {
+            Self::WaitingForPerson(open.into_iter().filter(held).collect())
+        } else {
+            Self::Waiting(open)
+        }
+    }
+
+    /// The sentence, with times written by `show`.
+    pub fn sentence(&self, show: impl Fn(Timestamp) -> String) -> String {
+        match self {
+            Self::Running => "it is running".to_owned(),
+            Self::Claimed => {
+                "a runner has claimed it and starts it when a worker is free".to_owned()
+            }
+            Self::Queued => "it waits for a free worker".to_owned(),
+            Self::NoRunner => "no runner is alive; start one with `ax run`".to_owned(),
+            Self::Scheduled(at) => format!("it is due {}", show(*at)),
+            Self::Backoff(at) => {
+                format!("its last attempt failed; the next one is due {}", show(*at))
+            }
+            Self::Waiting(parents) => format!("it waits for {}", parents_text(parents)),
+            Self::WaitingForPerson(parents) => {
+                format!("it waits for {}, and that waits for a person", parents_text(parents))
+            }
+            Self::Held(None) => "it is held; `ax release` lets it go on".to_owned(),
+            Self::Held(Some(why)) => format!("it is held: {why}"),
+            Self::Ended(state, None) => format!("it has ended: {state}"),
+            Self::Ended(state, Some(why)) => format!("it has ended: {state}, {why}"),
+        }
+    }
+}
+
+/// Parents and where they stand: `job 3 (running), job 5 (pending)`.
+fn parents_text(parents: &[Seen]) -> String {
+    const SHOWN: usize = 5;
+    let mut texts: Vec<_> = parents.iter().take(SHOWN).map(parent_text).collect();
+    if parents.len() > SHOWN {
+        texts.push(format!("{} more", parents.len() - SHOWN));
+    }
+    texts.join(", ")
+}
+
+fn parent_text(seen: &Seen) -> String {
+    let parent = seen.edge.parent;
+    let state = seen.parent.map_or("missing", State::as_str);
+    match seen.edge.kind {
+        Kind::After => format!("job {parent} ({state})"),
+        Kind::OnFailure => format!("a failure of job {parent} ({state})"),
+        Kind::AfterAny => format!("the end of job {parent} ({state})"),
+    }
+}

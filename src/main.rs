@@ -1,0 +1,8 @@
+//! The program `ax`; everything is in the library.
+
+use std::io;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(ax_scheduler::run(std::env::args_os(), &mut io::stdout(), &mut io::stderr()))
+}

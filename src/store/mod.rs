@@ -1,0 +1,418 @@
+//! How jobs are kept.
+//!
+//! [`Store`] is the seam: one handle on one database, whose verbs are one
+//! transaction each. It never reads a clock, knows no process and decides no
+//! policy; what becomes of a job is decided in [`crate::job`] and only written
+//! here, if what was believed still holds. `tests/it/store/conformance.rs`
+//! states every promise once, for every backend.
+
+pub mod sqlite;
+
+use std::path::PathBuf;
+
+use crate::job::{
+    Added, Attempt, Claim, Claimed, Dependency, Edge, Event, FlowRunId, Job, JobId, NewJob,
+    Process, RunnerId, Settlement, State, Timestamp,
+};
+
+/// What a verb of the store may answer instead of its result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such job.
+    #[error("no such job: {0}")]
+    NoSuchJob(JobId),
+    /// No job has this key.
+    #[error("no job has the key `{0}`")]
+    NoSuchKey(String),
+    /// A job cannot make this move from the state it is in.
+    #[error("job {job} is {state}, {wanted}")]
+    WrongState {
+        /// The job.
+        job: JobId,
+        /// Where it stands.
+        state: State,
+        /// What was wanted instead: `not dead, cancelled or skipped`.
+        wanted: &'static str,
+        /// What to type instead.
+        hint: Option<String>,
+    },
+    /// An unfinished job has this key already.
+    #[error("job {job} has the key `{key}` already")]
+    KeyExists {
+        /// The key.
+        key: String,
+        /// The job that has it.
+        job: JobId,
+    },
+    /// These jobs would wait for each other.
+    #[error("the jobs would wait for each other: {}", crate::job::dependency::cycle_text(.0))]
+    Cycle(Vec<JobId>),
+    /// Job number `index` (from 0) of a batch cannot be added.
+    #[error("{source}")]
+    InBatch {
+        /// Which one.
+        index: usize,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// A key of a batch stands in it twice, or its jobs wait for each other;
+    /// `members` are indexes into the batch, in the order of the cycle.
+    #[error("jobs of the batch wait for each other")]
+    BatchCycle {
+        /// The members.
+        members: Vec<usize>,
+    },
+    /// Somebody held the database for the whole time that was allowed.
+    #[error("{} has been busy for {seconds} s", path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// There is no room.
+    #[error("no space is left for {}", .0.display())]
+    Full(PathBuf),
+    /// The database cannot be used, and the text says why.
+    #[error("{} {why}", path.display())]
+    Unusable {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it, as the end of a sentence that starts with its path.
+        why: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+}
+
+/// Opens the database at `path`, and makes it if there is none.
+///
+/// # Errors
+/// [`Error::Unusable`] says why it cannot be used.
+pub fn open(path: &std::path::Path) -> Result<Box<dyn Store>> {
+    Err(Error::Full(path.to_owned()))
+}
+
+/// What the verbs of the store answer.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// How a job is named by a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selector {
+    /// `12` and `3-7`: the jobs from the first id to the last.
+    Ids(JobId, JobId),
+    /// `last`: the job that was added last.
+    Last,
+    /// `all`.
+    All,
+    /// `name:GLOB`.
+    Name(String),
+    /// `key:K`.
+    Key(String),
+    /// `status:dead`.
+    Status(State),
+    /// `flow:NAME`.
+    Flow(String),
+}
+
+/// In which order a list comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    /// By id.
+    #[default]
+    Id,
+    /// By name, then id.
+    Name,
+    /// By state in the order of [`State::ALL`], then id.
+    Status,
+    /// Higher first, then id.
+    Priority,
+    /// By due time, then id.
+    Scheduled,
+    /// Last start first, then id.
+    Started,
+    /// Last end first, then id.
+    Finished,
+}
+
+/// Which jobs a list shows. Every condition must hold; a job matches
+/// `selectors` if it matches one of them, or if there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// By name of a person.
+    pub selectors: Vec<Selector>,
+    /// In one of these states; any if empty.
+    pub states: Vec<State>,
+    /// Whose name (or command, if it has none) matches this glob.
+    pub name: Option<String>,
+    /// That was added, started or ended at or after this time.
+    pub since: Option<Timestamp>,
+    /// Of this run of a flow.
+    pub flow_run: Option<FlowRunId>,
+    /// In this order.
+    pub order: Order,
+    /// The last so many in that order.
+    pub limit: Option<usize>,
+}
+
+/// A runner as it introduces itself.
+#[derive(Clone, Debug)]
+pub struct NewRunner {
+    /// Its process id.
+    pub pid: i32,
+    /// Start time in clock ticks since boot.
+    pub start_time: u64,
+    /// The kernel's name of this boot.
+    pub boot_id: String,
+    /// How many workers it has.
+    pub workers: usize,
+}
+
+/// A runner that has not been discharged.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    /// Its number.
+    pub id: RunnerId,
+    /// Its process id.
+    pub pid: i32,
+    /// The kernel's name of the boot it belongs to.
+    pub boot_id: String,
+    /// How many workers it has.
+    pub workers: usize,
+    /// Since when.
+    pub started_at: Timestamp,
+}
+
+/// A process that a runner has started for a claim.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    /// The guard.
+    pub claim: Claim,
+    /// The process.
+    pub process: Process,
+}
+
+/// What a runner brings into one turn.
+#[derive(Clone, Debug)]
+pub struct Turn<'a> {
+    /// Who.
+    pub runner: RunnerId,
+    /// When.
+    pub now: Timestamp,
+    /// Processes that were started.
+    pub started: &'a [Started],
+    /// Attempts that ended.
+    pub settled: &'a [Settlement],
+    /// How many jobs it can take.
+    pub room: usize,
+    /// Take jobs of this run of a flow only.
+    pub scope: Option<FlowRunId>,
+}
+
+/// A job that changed its state on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The job.
+    pub job: JobId,
+    /// What people call it.
+    pub title: String,
+    /// By what.
+    pub event: Event,
+    /// Why, for a person.
+    pub reason: Option<String>,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct Turned {
+    /// The jobs that the runner has now.
+    pub claimed: Vec<Claimed>,
+    /// The settlements that came too late and changed nothing.
+    pub late: Vec<Claim>,
+    /// Jobs that were skipped or suspended on the way.
+    pub moved: Vec<Moved>,
+    /// The next time something is due (in scope), if it lies ahead.
+    pub next_due: Option<Timestamp>,
+    /// Whether something is due or judged next turn already.
+    pub more: bool,
+    /// Rows with nonsense in them, in words; they were suspended.
+    pub nonsense: Vec<String>,
+}
+
+/// What is unfinished, by what it waits for; of a flow run or of everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    /// Dispatched or running, of any runner.
+    pub owned: u64,
+    /// Ready.
+    pub ready: u64,
+    /// Failed (a retry is scheduled), or pending with its dependencies met.
+    pub scheduled: u64,
+    /// Whether dependencies are still to be judged.
+    pub unjudged: bool,
+}
+
+impl Outlook {
+    /// Tells whether nothing will happen any more by itself.
+    pub const fn is_idle(&self) -> bool {
+        self.owned == 0 && self.ready == 0 && self.scheduled == 0 && !self.unjudged
+    }
+}
+
+/// How many jobs are in each state, in the order of [`State::ALL`].
+pub type Counts = [u64; State::ALL.len()];
+
+/// What `ax retry` is to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Revival {
+    /// Also everything after the jobs.
+    pub downstream: bool,
+    /// Also jobs that succeeded.
+    pub force: bool,
+    /// Only say what would be done.
+    pub dry_run: bool,
+}
+
+/// How a person resolves an unknown outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// It had ended well.
+    Success,
+    /// It had failed for good.
+    Failed,
+    /// Start it again.
+    Retry,
+}
+
+/// A disagreement that the store found in itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Which check found it.
+    pub kind: FaultKind,
+    /// The job it is about, if it is about one.
+    pub job: Option<JobId>,
+    /// What is wrong, for a person.
+    pub what: String,
+}
+
+/// What can be wrong inside the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// A dependency on a job that does not exist.
+    MissingParent,
+    /// A dependency of a job that does not exist.
+    MissingChild,
+    /// A job that depends on itself.
+    SelfDependency,
+    /// Jobs that wait for each other.
+    Cycle,
+    /// A job that waits for what can never come.
+    NeverReady,
+    /// A job whose state and attempts disagree.
+    StateDisagrees,
+    /// A count or cache that is not what it counts.
+    Drifted,
+    /// A job that is ready to be judged, and nobody did.
+    Overdue,
+    /// A time that lies in the far future or past.
+    AbsurdTime,
+    /// A value that no `ax` writes.
+    Nonsense,
+    /// What `integrity_check` says.
+    Corrupt,
+    /// What `foreign_key_check` says.
+    ForeignKey,
+    /// A write-ahead log that has grown large.
+    LargeLog,
+}
+
+/// One handle on one database.
+///
+/// Every verb is one transaction: it happens as a whole or not at all, also
+/// over a power cut.
+pub trait Store: Send {
+    /// Adds jobs, all or none, and judges their dependencies.
+    ///
+    /// # Errors
+    /// [`Error::InBatch`] or [`Error::BatchCycle`] name the job that cannot be added.
+    fn add(&mut self, jobs: &[NewJob], now: Timestamp) -> Result<Vec<Added>>;
+
+    /// Makes the number of a new run of a flow.
+    fn new_flow_run(&mut self, flow: &str, now: Timestamp) -> Result<FlowRunId>;
+
+    /// Adds dependencies to a job that has not started, and judges it.
+    fn link(&mut self, child: JobId, edges: &[Edge], now: Timestamp) -> Result<()>;
+
+    /// Removes dependencies on these parents and judges the job; tells how
+    /// many edges went.
+    fn unlink(&mut self, child: JobId, parents: &[JobId], now: Timestamp) -> Result<usize>;
+
+    /// Enters a runner.
+    fn enlist(&mut self, runner: &NewRunner, now: Timestamp) -> Result<RunnerId>;
+
+    /// Strikes out a runner that owns nothing any more; tells whether it did.
+    fn discharge(&mut self, runner: RunnerId) -> Result<bool>;
+
+    /// The runners that were not discharged.
+    fn runners(&mut self) -> Result<Vec<Runner>>;
+
+    /// Settles what came in, judges what that touches, releases what is due
+    /// and claims what fits: one commit. Writes nothing if there is nothing to do.
+    fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned>;
+
+    /// The unfinished claims of a runner, with the state of each job.
+    fn claims(&mut self, owner: RunnerId) -> Result<Vec<(Claimed, State)>>;
+
+    /// What is unfinished, by what it waits for.
+    fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook>;
+
+    /// The ids that a person's selector names, in order. Empty if none match.
+    fn select(&mut self, selector: &Selector) -> Result<Vec<JobId>>;
+
+    /// The jobs that match, with their dependencies.
+    fn list(&mut self, query: &Query) -> Result<Vec<Job>>;
+
+    /// How many jobs match, whatever the limit.
+    fn count(&mut self, query: &Query) -> Result<u64>;
+
+    /// One job.
+    fn get(&mut self, id: JobId) -> Result<Option<Job>>;
+
+    /// The environment a job was added with, `-e` included.
+    fn environment(&mut self, id: JobId) -> Result<Option<crate::job::EnvBlock>>;
+
+    /// The history of a job, oldest first.
+    fn attempts(&mut self, id: JobId) -> Result<Vec<Attempt>>;
+
+    /// The output of an attempt, if it is kept in the database.
+    fn output(&mut self, id: JobId, attempt: u32) -> Result<Option<Vec<u8>>>;
+
+    /// Attempts whose output is in a file of its own.
+    fn output_files(&mut self) -> Result<Vec<(JobId, u32)>>;
+
+    /// The dependencies that lead from these jobs to their ancestors and from
+    /// their descendants to them; all dependencies of unfinished jobs if empty.
+    fn graph(&mut self, around: &[JobId]) -> Result<Vec<Dependency>>;
+
+    /// How many jobs are in each state.
+    fn counts(&mut self) -> Result<Counts>;
+
+    /// Brings jobs back, and with them every job that was skipped because of
+    /// them. All or none.
+    fn revive(&mut self, ids: &[JobId], how: Revival, now: Timestamp) -> Result<Vec<Moved>>;
+
+    /// Writes a person's word about an unknown outcome. All or none.
+    fn resolve(&mut self, ids: &[JobId], how: Resolution, now: Timestamp) -> Result<Vec<Moved>>;
+
+    /// Stops jobs that have not started from starting. All or none.
+    fn hold(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>>;
+
+    /// Lets held jobs go on. All or none.
+    fn release(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>>;
+
+    /// Looks for everything that is wrong inside the database.
+    fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>>;
+
+    /// Repairs what has one right repair; tells what was done, or `None`.
+    fn mend(&mut self, fault: &Fault, now: Timestamp) -> Result<Option<String>>;
+}

@@ -1,0 +1,1 @@
+//! Jobs in one SQLite file.
