@@ -1,4 +1,8 @@
 //! What may be typed: clap types, and nothing else.
+#![expect(
+    missing_docs,
+    reason = "the doc comments are the help text, and a field without one has none"
+)]
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::when::{duration, past, positive_duration, timeout};
 
-/// A job scheduler in one binary, on one SQLite file
+/// A job scheduler in one binary, on one `SQLite` file
 ///
 /// Jobs are shell commands. `ax add` puts one in; `ax run` runs what is due, in
 /// order of priority, in parallel, after what it depends on, again if it
@@ -28,7 +32,7 @@ pub struct Cli {
 /// Options that every command takes.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]
+    /// The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]
     #[arg(long, global = true, env = "AX_DB", value_name = "PATH", value_hint = ValueHint::FilePath, hide_env_values = true)]
     pub db: Option<PathBuf>,
     /// When to use colours

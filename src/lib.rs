@@ -1,4 +1,4 @@
-//! `ax`: a job scheduler in one binary, on one SQLite file.
+//! `ax`: a job scheduler in one binary, on one `SQLite` file.
 
 pub mod cli;
 pub mod clock;

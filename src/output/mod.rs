@@ -58,9 +58,8 @@ pub trait View {
 /// ([`io::ErrorKind::Unsupported`]).
 pub fn print(view: &dyn View, show: Show, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let format = if show.json { Some(Format::Json) } else { show.format };
-    match format {
-        None => out.write_all(view.text(style).as_bytes())?,
-        Some(_) => (),
+    if format.is_none() {
+        out.write_all(view.text(style).as_bytes())?
     }
     out.flush()
 }

@@ -1,1 +1,1 @@
-//! Jobs in one SQLite file.
+//! Jobs in one `SQLite` file.
