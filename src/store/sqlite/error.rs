@@ -1,0 +1,57 @@
+//! What the engine says, in the words of this program.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use super::busy;
+use crate::store::Error;
+
+/// Translates an error of the engine; its own message reaches nobody.
+pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    let doctor = Some("`ax doctor` looks for the damage".to_owned());
+    let (why, hint) = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return Error::Busy { path, seconds: busy::PATIENCE.as_secs() };
+        }
+        Some(ErrorCode::DiskFull) => return Error::Full(path),
+        Some(ErrorCode::NotADatabase) => (
+            "is not a database".to_owned(),
+            Some("name another file with --db or AX_DB; `ax doctor` looks closer".to_owned()),
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => ("is damaged".to_owned(), doctor),
+        Some(ErrorCode::CannotOpen) => (
+            "cannot be opened".to_owned(),
+            Some("check the permissions of the file and of its directory".to_owned()),
+        ),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => (
+            "can only be read".to_owned(),
+            Some("check the permissions of the file and of its directory".to_owned()),
+        ),
+        Some(ErrorCode::SystemIoFailure) => (
+            "cannot be read or written: the disk reports an error, or is full".to_owned(),
+            Some("`df` shows the room that is left, `dmesg` what the disk says".to_owned()),
+        ),
+        Some(ErrorCode::ConstraintViolation) => {
+            ("holds a row that breaks a rule of the schema".to_owned(), doctor)
+        }
+        Some(code) => (format!("failed in an unexpected way ({code:?})"), doctor),
+        None => (format!("holds a value of the wrong form: {}", form(error)), doctor),
+    };
+    Error::Unusable { path, why, hint }
+}
+
+/// What is known of a value that no column should hold.
+fn form(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::InvalidColumnType(_, name, kind) => format!("{name} is {kind}"),
+        rusqlite::Error::FromSqlConversionFailure(column, kind, why) => {
+            format!("column {column} ({kind}): {why}")
+        }
+        rusqlite::Error::IntegralValueOutOfRange(column, value) => {
+            format!("column {column} is {value}")
+        }
+        _ => "a row is not of the form it should have".to_owned(),
+    }
+}

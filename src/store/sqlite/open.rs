@@ -1,0 +1,168 @@
+//! Opening the file: what is refused, what is made, and how the connection is set up.
+//!
+//! A database that others could have written to, or that is not ours, is
+//! refused in words and not touched.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Instant;
+
+use nix::sys::statfs::{self, FsType};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::busy;
+use super::error::translate;
+use super::schema::{self, Found};
+use crate::store::{Error, Result};
+
+/// The first SQLite whose write-ahead log does not lose commits of several
+/// writing processes (WAL-reset race, mended in 3.51.3).
+const SAFE_SQLITE: i32 = 3_051_003;
+
+/// Opens the database, makes it if there is none and migrates it if it is old.
+pub(super) fn open(path: &Path) -> Result<Connection> {
+    assert!(rusqlite::version_number() >= SAFE_SQLITE, "the bundled SQLite is recent enough");
+    prepare_file(path)?;
+    let deadline = Instant::now() + busy::PATIENCE;
+    loop {
+        match connect(path) {
+            // Switching to the write-ahead log does not ask the busy handler.
+            Err(error) if is_busy(&error) && Instant::now() < deadline => busy::pause(),
+            Err(error) => return Err(translate(path, &error)),
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(refusal)) => return Err(refusal),
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+/// Connects; the inner result is a refusal that has its words already.
+fn connect(path: &Path) -> rusqlite::Result<Result<Connection>> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(busy::wait))?;
+    match schema::look(&connection)? {
+        Found::Foreign => return Ok(Err(not_ours(path))),
+        Found::Ours(version) if version > schema::VERSION => return Ok(Err(newer(path, version))),
+        Found::Ours(_) | Found::Empty => (),
+    }
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" {
+        connection.pragma_update(None, "journal_mode", "wal")?;
+    }
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(64);
+    if schema::look(&connection)? != Found::Ours(schema::VERSION) {
+        schema::migrate(&mut connection)?;
+    }
+    Ok(Ok(connection))
+}
+
+fn not_ours(path: &Path) -> Error {
+    refuse(path, "is another program's database", Some("name another file with --db or AX_DB"))
+}
+
+fn newer(path: &Path, version: i32) -> Error {
+    let why = format!(
+        "was made by a newer ax: its schema version is {version}, and this ax knows {}",
+        schema::VERSION
+    );
+    refuse(path, why, Some("upgrade this ax, or name another file with --db or AX_DB"))
+}
+
+fn refuse(path: &Path, why: impl Into<String>, hint: Option<&str>) -> Error {
+    Error::Unusable { path: path.to_owned(), why: why.into(), hint: hint.map(str::to_owned) }
+}
+
+/// Sees to it that there is a file, and that it is safe to use.
+fn prepare_file(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(found) => check_file(path, &found),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create(path).map_err(|error| uncreatable(path, &error))
+        }
+        Err(error) => Err(refuse(path, format!("cannot be looked at: {}", reason(&error)), None)),
+    }?;
+    check_file_system(path)
+}
+
+fn check_file(path: &Path, found: &fs::Metadata) -> Result<()> {
+    let user = nix::unistd::geteuid().as_raw();
+    if found.is_dir() {
+        return Err(refuse(path, "is a directory", Some("name a file in it")));
+    }
+    if !found.is_file() {
+        return Err(refuse(path, "is not a regular file", None));
+    }
+    if found.uid() != user {
+        let why = format!("belongs to another user (uid {}, you are {user})", found.uid());
+        return Err(refuse(path, why, None));
+    }
+    if found.mode() & 0o022 != 0 {
+        let hint = format!("`chmod 600 {}` if you trust what is in it", path.display());
+        return Err(refuse(path, "can be written by other users", Some(&hint)));
+    }
+    Ok(())
+}
+
+/// Makes an empty file that is its owner's alone from the first moment. Of the
+/// directories above it only those of the default place are made.
+fn create(path: &Path) -> io::Result<()> {
+    if crate::data_dir::default_database().as_deref() == Some(path)
+        && let Some(parent) = path.parent()
+    {
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+fn uncreatable(path: &Path, error: &io::Error) -> Error {
+    let missing = error.kind() == io::ErrorKind::NotFound;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let hint = match parent {
+        Some(parent) if missing => Some(format!("`mkdir -p {}` makes its directory", parent.display())),
+        Some(_) | None => None,
+    };
+    let why = format!("cannot be made: {}", reason(error));
+    Error::Unusable { path: path.to_owned(), why, hint }
+}
+
+/// What the system says, without the number that Rust adds.
+fn reason(error: &io::Error) -> String {
+    let text = match error.raw_os_error() {
+        Some(number) => nix::errno::Errno::from_raw(number).desc().to_owned(),
+        None => error.to_string(),
+    };
+    text.to_lowercase()
+}
+
+/// File systems over a network have no locks that can be relied on:
+/// <https://www.sqlite.org/faq.html#q5>.
+fn check_file_system(path: &Path) -> Result<()> {
+    const SMB2: FsType = FsType(0xfe53_4d42);
+    const CIFS: FsType = FsType(0xff53_4d42);
+    const CEPH: FsType = FsType(0x00c3_6400);
+    let Ok(found) = statfs::statfs(path) else { return Ok(()) };
+    let name = match found.filesystem_type() {
+        statfs::NFS_SUPER_MAGIC => "NFS",
+        statfs::SMB_SUPER_MAGIC | SMB2 | CIFS => "SMB",
+        statfs::CODA_SUPER_MAGIC => "Coda",
+        statfs::AFS_SUPER_MAGIC => "AFS",
+        CEPH => "Ceph",
+        _ => return Ok(()),
+    };
+    let why = format!("lies on a network file system ({name}), whose locks cannot be relied on");
+    Err(refuse(path, why, Some("put the database on a local disk")))
+}
