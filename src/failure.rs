@@ -75,6 +75,9 @@ impl From<store::Error> for Failure {
                 Self::not_found(message).hint("`ax list all` shows the jobs there are")
             }
             E::WrongState { hint, .. } => Self { hint, ..Self::refused(message) },
+            E::StillBroken { parent, .. } => {
+                Self::refused(message).hint(format!("`ax retry {parent}` brings both back"))
+            }
             E::KeyExists { .. } => Self { code: "key_exists", ..Self::refused(message) },
             E::Cycle(_) | E::BatchCycle { .. } => Self { code: "cycle", ..Self::usage(message) },
             E::InBatch { source, .. } => Self::from(*source),

@@ -36,6 +36,16 @@ pub enum Error {
         /// What to type instead.
         hint: Option<String>,
     },
+    /// A job cannot come back alone, because its dependencies are still broken.
+    #[error("job {job} {why}")]
+    StillBroken {
+        /// The job.
+        job: JobId,
+        /// What it needs: [`crate::job::dependency::skip_reason`].
+        why: String,
+        /// The parent that must come back first.
+        parent: JobId,
+    },
     /// An unfinished job has this key already.
     #[error("job {job} has the key `{key}` already")]
     KeyExists {
@@ -90,7 +100,7 @@ pub enum Error {
 /// # Errors
 /// [`Error::Unusable`] says why it cannot be used.
 pub fn open(path: &std::path::Path) -> Result<Box<dyn Store>> {
-    Err(Error::Full(path.to_owned()))
+    Ok(Box::new(sqlite::Sqlite::open(path)?))
 }
 
 /// What the verbs of the store answer.

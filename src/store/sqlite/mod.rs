@@ -1,1 +1,235 @@
-//! Jobs in one `SQLite` file.
+//! Jobs in one SQLite file.
+//!
+//! Every verb is one transaction, and every writing one starts with
+//! `BEGIN IMMEDIATE`: a deferred one that turns into a write fails at once
+//! when somebody else has written, without asking the busy handler. A commit
+//! is on the disk when the verb returns (`synchronous = FULL`).
+
+mod add;
+mod busy;
+mod check;
+mod claim;
+mod control;
+mod edges;
+mod error;
+mod judge;
+mod open;
+mod query;
+mod row;
+mod runner;
+mod schema;
+mod settle;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::{
+    Counts, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival, Runner, Selector,
+    Store, Turn, Turned,
+};
+use crate::job::{
+    Added, Attempt, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, NewJob, RunnerId,
+    State, Timestamp,
+};
+
+/// A handle on one database file.
+pub struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    envs: claim::EnvCache,
+}
+
+impl Sqlite {
+    /// Opens the database at `path`, and makes it if there is none.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = open::open(path)?;
+        Ok(Self { connection, path: path.to_owned(), envs: claim::EnvCache::default() })
+    }
+
+    /// Runs `work` in one writing transaction; an error undoes it.
+    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Fallible<T>) -> Result<T> {
+        let done = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(Trouble::from)
+            .and_then(|tx| {
+                let done = work(&tx)?;
+                tx.commit()?;
+                Ok(done)
+            });
+        done.map_err(|trouble| trouble.told_of(&self.path))
+    }
+
+    /// Runs `work` on one snapshot of the database.
+    fn read<T>(&mut self, work: impl FnOnce(&Connection) -> Fallible<T>) -> Result<T> {
+        let done = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)
+            .map_err(Trouble::from)
+            .and_then(|tx| work(&tx));
+        done.map_err(|trouble| trouble.told_of(&self.path))
+    }
+}
+
+/// What goes wrong inside a verb: an answer of the store, or the engine.
+enum Trouble {
+    Answer(super::Error),
+    Engine(rusqlite::Error),
+}
+
+/// What the inner functions of the verbs return.
+type Fallible<T> = std::result::Result<T, Trouble>;
+
+impl Trouble {
+    fn told_of(self, path: &Path) -> super::Error {
+        match self {
+            Self::Answer(answer) => answer,
+            Self::Engine(engine) => error::translate(path, &engine),
+        }
+    }
+}
+
+impl From<super::Error> for Trouble {
+    fn from(answer: super::Error) -> Self {
+        Self::Answer(answer)
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(engine: rusqlite::Error) -> Self {
+        Self::Engine(engine)
+    }
+}
+
+impl Store for Sqlite {
+    fn add(&mut self, jobs: &[NewJob], now: Timestamp) -> Result<Vec<Added>> {
+        self.write(|tx| add::add(tx, jobs, now))
+    }
+
+    fn new_flow_run(&mut self, flow: &str, now: Timestamp) -> Result<FlowRunId> {
+        self.write(|tx| add::new_flow_run(tx, flow, now))
+    }
+
+    fn link(&mut self, child: JobId, edges: &[Edge], now: Timestamp) -> Result<()> {
+        self.write(|tx| edges::link(tx, child, edges, now))
+    }
+
+    fn unlink(&mut self, child: JobId, parents: &[JobId], now: Timestamp) -> Result<usize> {
+        self.write(|tx| edges::unlink(tx, child, parents, now))
+    }
+
+    fn enlist(&mut self, runner: &NewRunner, now: Timestamp) -> Result<RunnerId> {
+        self.write(|tx| runner::enlist(tx, runner, now))
+    }
+
+    fn discharge(&mut self, runner: RunnerId) -> Result<bool> {
+        self.write(|tx| runner::discharge(tx, runner))
+    }
+
+    fn runners(&mut self) -> Result<Vec<Runner>> {
+        self.read(runner::all)
+    }
+
+    fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned> {
+        if turn.started.is_empty() && turn.settled.is_empty() {
+            let quiet = self.read(|connection| claim::look(connection, turn))?;
+            if let Some(quiet) = quiet {
+                return Ok(quiet);
+            }
+        }
+        let mut envs = std::mem::take(&mut self.envs);
+        let turned = self.write(|tx| claim::turn(tx, turn, &mut envs));
+        self.envs = envs;
+        turned
+    }
+
+    fn claims(&mut self, owner: RunnerId) -> Result<Vec<(Claimed, State)>> {
+        self.read(|connection| claim::claims(connection, owner))
+    }
+
+    fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {
+        self.read(|connection| query::outlook(connection, scope))
+    }
+
+    fn select(&mut self, selector: &Selector) -> Result<Vec<JobId>> {
+        self.read(|connection| query::select(connection, selector))
+    }
+
+    fn list(&mut self, query: &Query) -> Result<Vec<Job>> {
+        self.read(|connection| query::list(connection, query))
+    }
+
+    fn count(&mut self, query: &Query) -> Result<u64> {
+        self.read(|connection| query::count(connection, query))
+    }
+
+    fn get(&mut self, id: JobId) -> Result<Option<Job>> {
+        self.read(|connection| query::get(connection, id))
+    }
+
+    fn environment(&mut self, id: JobId) -> Result<Option<EnvBlock>> {
+        self.read(|connection| query::environment(connection, id))
+    }
+
+    fn attempts(&mut self, id: JobId) -> Result<Vec<Attempt>> {
+        self.read(|connection| query::attempts(connection, id))
+    }
+
+    fn output(&mut self, id: JobId, attempt: u32) -> Result<Option<Vec<u8>>> {
+        self.read(|connection| query::output(connection, id, attempt))
+    }
+
+    fn output_files(&mut self) -> Result<Vec<(JobId, u32)>> {
+        self.read(query::output_files)
+    }
+
+    fn graph(&mut self, around: &[JobId]) -> Result<Vec<Dependency>> {
+        self.read(|connection| edges::graph(connection, around))
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        self.read(query::counts)
+    }
+
+    fn revive(&mut self, ids: &[JobId], how: Revival, now: Timestamp) -> Result<Vec<Moved>> {
+        let revive = |tx: &Transaction<'_>| control::revive(tx, ids, how, now);
+        if how.dry_run { self.rehearse(revive) } else { self.write(revive) }
+    }
+
+    fn resolve(&mut self, ids: &[JobId], how: Resolution, now: Timestamp) -> Result<Vec<Moved>> {
+        self.write(|tx| control::resolve(tx, ids, how, now))
+    }
+
+    fn hold(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>> {
+        self.write(|tx| control::hold(tx, ids, now))
+    }
+
+    fn release(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>> {
+        self.write(|tx| control::release(tx, ids, now))
+    }
+
+    fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>> {
+        self.read(|connection| Ok(check::check(connection, now)?))
+    }
+
+    fn mend(&mut self, fault: &Fault, now: Timestamp) -> Result<Option<String>> {
+        self.write(|tx| Ok(check::mend(tx, fault, now)?))
+    }
+}
+
+impl Sqlite {
+    /// Does the work and undoes it, to tell what it would have done.
+    fn rehearse<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Fallible<T>) -> Result<T> {
+        let done = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(Trouble::from)
+            .and_then(|tx| {
+                let done = work(&tx)?;
+                tx.rollback()?;
+                Ok(done)
+            });
+        done.map_err(|trouble| trouble.told_of(&self.path))
+    }
+}

@@ -132,7 +132,9 @@ fn uncreatable(path: &Path, error: &io::Error) -> Error {
     let missing = error.kind() == io::ErrorKind::NotFound;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let hint = match parent {
-        Some(parent) if missing => Some(format!("`mkdir -p {}` makes its directory", parent.display())),
+        Some(parent) if missing => {
+            Some(format!("`mkdir -p {}` makes its directory", parent.display()))
+        }
         Some(_) | None => None,
     };
     let why = format!("cannot be made: {}", reason(error));

@@ -1,0 +1,273 @@
+//! A runner's turn: settle, judge, release, claim, in one commit.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
+
+use super::row::{self, Bytes, Millis};
+use super::{Fallible, judge, settle};
+use crate::job::{
+    Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
+};
+use crate::store::{Moved, Turn, Turned};
+
+/// How many due jobs become ready in one turn at most; the rest in the next.
+const RELEASES_PER_TURN: usize = 2_000;
+
+/// Does a turn.
+pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -> Fallible<Turned> {
+    let mut turned = Turned::default();
+    for started in turn.started {
+        settle::start(tx, started, turn.now)?;
+    }
+    for settlement in turn.settled {
+        if !settle::settle(tx, settlement, turn.now)? {
+            turned.late.push(settlement.claim);
+        }
+    }
+    judge::drain(tx, turn.now, judge::PER_TURN, &mut turned.moved)?;
+    release(tx, turn.now)?;
+    claim(tx, turn, envs, &mut turned)?;
+    turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
+    turned.more = is_work(tx, turn)?;
+    Ok(turned)
+}
+
+/// What a turn without news would bring: `None` if there is something to write.
+pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<Turned>> {
+    if is_work(connection, turn)? {
+        return Ok(None);
+    }
+    let next_due = next_due(connection, turn.scope)?;
+    Ok(Some(Turned { next_due, ..Turned::default() }))
+}
+
+fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
+    const DUE: &str = "
+        SELECT EXISTS (
+            SELECT 1 FROM ax_jobs
+            WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now)";
+    if judge::is_open(connection)? {
+        return Ok(true);
+    }
+    let due: bool = connection
+        .prepare_cached(DUE)?
+        .query_row(named_params! { ":now": turn.now }, |row| row.get(0))?;
+    Ok(due || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
+}
+
+const RELEASE: &str = "
+    UPDATE ax_jobs SET status = :ready, updated_at = :now
+    WHERE id IN (
+        SELECT id FROM ax_jobs
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now
+            AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
+        ORDER BY scheduled_at, id
+        LIMIT :limit)";
+
+/// Lets what is due become ready: first starts (`Release`) and retries
+/// (`Rearm`, then `Release`).
+fn release(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
+    tx.prepare_cached(RELEASE)?.execute(named_params! {
+        ":ready": Event::Release.target(), ":now": now, ":limit": RELEASES_PER_TURN,
+    })?;
+    Ok(())
+}
+
+/// When the next job becomes due that waits for its time alone.
+fn next_due(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Option<Timestamp>> {
+    const ANY: &str = "
+        SELECT min(scheduled_at) FROM ax_jobs
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL";
+    const IN_SCOPE: &str = "
+        SELECT min(scheduled_at) FROM ax_jobs
+        WHERE flow_run = :scope AND status IN ('pending', 'failed') AND waits_on IS NULL";
+    let due = match scope {
+        None => connection.prepare_cached(ANY)?.query_row([], |row| row.get(0)),
+        Some(_) => connection
+            .prepare_cached(IN_SCOPE)?
+            .query_row(named_params! { ":scope": scope }, |row| row.get(0)),
+    };
+    Ok(due?)
+}
+
+const READY: &str = "
+    SELECT id FROM ax_jobs
+    WHERE status = 'ready' AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
+    ORDER BY priority DESC, scheduled_at, id
+    LIMIT :limit";
+
+const READY_IN_SCOPE: &str = "
+    SELECT id FROM ax_jobs
+    WHERE flow_run = :scope AND status = 'ready'
+        AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
+    ORDER BY priority DESC, scheduled_at, id
+    LIMIT :limit";
+
+/// The jobs to take next, in order.
+fn ready(connection: &Connection, scope: Option<FlowRunId>, limit: usize) -> Fallible<Vec<JobId>> {
+    let id = |row: &Row<'_>| row.get(0);
+    let jobs = match scope {
+        None => connection
+            .prepare_cached(READY)?
+            .query_map(named_params! { ":limit": limit }, id)?
+            .collect::<rusqlite::Result<_>>(),
+        Some(_) => connection
+            .prepare_cached(READY_IN_SCOPE)?
+            .query_map(named_params! { ":scope": scope, ":limit": limit }, id)?
+            .collect::<rusqlite::Result<_>>(),
+    };
+    Ok(jobs?)
+}
+
+const TAKE: &str = "
+    UPDATE ax_jobs SET
+        status = :to, attempts = attempts + 1, owner = :runner, reason = NULL, updated_at = :now
+    WHERE id = :job
+    RETURNING *";
+
+const OPEN_ATTEMPT: &str = "
+    INSERT INTO ax_attempts (job_id, attempt, owner, claimed_at)
+    VALUES (:job, :attempt, :runner, :now)";
+
+fn claim(
+    tx: &Transaction<'_>,
+    turn: &Turn<'_>,
+    envs: &mut EnvCache,
+    turned: &mut Turned,
+) -> Fallible<()> {
+    if turn.room == 0 {
+        return Ok(());
+    }
+    for job in ready(tx, turn.scope, turn.room)? {
+        match take(tx, job, turn, envs)? {
+            Ok(claimed) => turned.claimed.push(claimed),
+            Err(nonsense) => {
+                turned.nonsense.push(format!("job {job} is held: {nonsense}"));
+                let title = super::query::title(tx, job)?;
+                turned.moved.push(Moved { job, title, event: Event::Hold, reason: Some(nonsense) });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a job; the inner error says what is wrong with its row, which is held.
+fn take(
+    tx: &Transaction<'_>,
+    job: JobId,
+    turn: &Turn<'_>,
+    envs: &mut EnvCache,
+) -> Fallible<Result<Claimed, String>> {
+    let mut command = tx.prepare_cached("SELECT command, shell FROM ax_jobs WHERE id = :job")?;
+    let command = command.query_row(named_params! { ":job": job }, row::command)?;
+    if let Err(why) = command.map_err(|_| unsplittable()).and_then(|command| command.check()) {
+        judge::change(tx, job, Event::Hold, Some(&why), turn.now)?;
+        return Ok(Err(why));
+    }
+    let claimed = tx.prepare_cached(TAKE)?.query_row(
+        named_params! {
+            ":job": job, ":to": Event::Claim.target(), ":runner": turn.runner, ":now": turn.now,
+        },
+        |row| claimed(tx, row, envs),
+    )?;
+    tx.prepare_cached(OPEN_ATTEMPT)?.execute(named_params! {
+        ":job": job, ":attempt": claimed.claim.attempt, ":runner": turn.runner, ":now": turn.now,
+    })?;
+    Ok(Ok(claimed))
+}
+
+fn unsplittable() -> String {
+    "its command was written by hand and cannot be split into words".to_owned()
+}
+
+/// Reads a claimed job from a row of `ax_jobs`.
+fn claimed(
+    connection: &Connection,
+    row: &Row<'_>,
+    envs: &mut EnvCache,
+) -> rusqlite::Result<Claimed> {
+    let claim =
+        Claim { job: row.get("id")?, attempt: row.get("attempts")?, owner: row.get("owner")? };
+    let command = row::command(row)?.unwrap_or_else(Command::Shell);
+    let name: Option<String> = row.get("name")?;
+    let key: Option<String> = row.get("key")?;
+    let policy = row::policy(row)?;
+    let extra = row.get::<_, Option<Vec<u8>>>("extra_env")?.unwrap_or_default();
+    let own = own_variables(&claim, name.as_deref(), key.as_deref(), policy.max_retries);
+    let spec = Spec {
+        cwd: row.get::<_, Option<Bytes>>("cwd")?.map(|bytes| bytes.0),
+        umask: row.get("umask")?,
+        env: envs.get(connection, row.get("env_id")?)?,
+        extra_env: EnvBlock(extra).overlaid(&own),
+        timeout: row.get::<_, Option<Millis>>("timeout")?.map(|millis| millis.0),
+        kill_after: row.get::<_, Millis>("kill_after")?.0,
+        command,
+    };
+    let title = name.unwrap_or_else(|| spec.command.text());
+    Ok(Claimed { claim, title, spec, policy })
+}
+
+/// What a job sees of itself, but for `AX_DB`, which the runner knows.
+fn own_variables(
+    claim: &Claim,
+    name: Option<&str>,
+    key: Option<&str>,
+    max_retries: u32,
+) -> EnvBlock {
+    let variables = [
+        format!("AX_JOB_ID={}", claim.job),
+        format!("AX_JOB_NAME={}", name.unwrap_or_default().replace('\0', "")),
+        format!("AX_JOB_KEY={}", key.unwrap_or_default().replace('\0', "")),
+        format!("AX_ATTEMPT={}", claim.attempt),
+        format!("AX_MAX_RETRIES={max_retries}"),
+    ];
+    EnvBlock::from_entries(variables.iter().map(String::as_bytes))
+}
+
+const OWNED: &str = "
+    SELECT * FROM ax_jobs
+    WHERE status IN ('dispatched', 'running') AND owner = :owner
+    ORDER BY id";
+
+/// The unfinished claims of a runner, with the state of each job.
+pub(super) fn claims(connection: &Connection, owner: RunnerId) -> Fallible<Vec<(Claimed, State)>> {
+    let mut envs = EnvCache::default();
+    let mut query = connection.prepare_cached(OWNED)?;
+    let rows = query.query_map(named_params! { ":owner": owner }, |row| {
+        Ok((claimed(connection, row, &mut envs)?, row.get("status")?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Environments that were read before. Stored ones never change.
+#[derive(Default)]
+pub(super) struct EnvCache(HashMap<i64, Arc<EnvBlock>>);
+
+impl EnvCache {
+    /// More than the environments of a few terminals and scripts need not be kept.
+    const CAPACITY: usize = 64;
+
+    fn get(
+        &mut self,
+        connection: &Connection,
+        id: Option<i64>,
+    ) -> rusqlite::Result<Option<Arc<EnvBlock>>> {
+        const READ: &str = "SELECT block FROM ax_envs WHERE id = :id";
+        let Some(id) = id else { return Ok(None) };
+        if let Some(known) = self.0.get(&id) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let mut query = connection.prepare_cached(READ)?;
+        let block = query.query_row(named_params! { ":id": id }, |row| row.get(0)).optional()?;
+        let block = block.map(|block| Arc::new(EnvBlock(block)));
+        if let Some(block) = &block {
+            if self.0.len() >= Self::CAPACITY {
+                self.0.clear();
+            }
+            self.0.insert(id, Arc::clone(block));
+        }
+        Ok(block)
+    }
+}

@@ -1,0 +1,147 @@
+//! Judging dependencies.
+//!
+//! Whatever touches a job's dependencies (an edge made, a parent ended, a row
+//! edited by hand) enters the job in `ax_judge`; draining that table is the
+//! only place where a job starts or stops waiting for its parents. It is done
+//! in the same transaction, so nothing is claimed on an outdated judgement.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
+
+use super::Fallible;
+use super::edges;
+use crate::job::dependency::{Readiness, Seen, cycle_text, skip_reason};
+use crate::job::{Event, JobId, State, Timestamp};
+use crate::store::Moved;
+
+/// How many jobs are judged in one turn at most, so that one huge family does
+/// not hold the lock while others wait. The rest is judged in the next turn.
+pub(super) const PER_TURN: usize = 5_000;
+
+const NEXT: &str = "
+    SELECT job_id, edge FROM ax_judge
+    ORDER BY job_id
+    LIMIT :limit";
+
+const DONE: &str = "DELETE FROM ax_judge WHERE job_id = :job";
+
+/// Judges up to `limit` jobs; adds those that were skipped to `moved`.
+pub(super) fn drain(
+    tx: &Transaction<'_>,
+    now: Timestamp,
+    limit: usize,
+    moved: &mut Vec<Moved>,
+) -> Fallible<()> {
+    let mut left = limit;
+    while left > 0 {
+        let batch = next(tx, left.min(512))?;
+        if batch.is_empty() {
+            break;
+        }
+        left -= batch.len();
+        for (job, edge) in batch {
+            tx.prepare_cached(DONE)?.execute(named_params! { ":job": job })?;
+            if let Some(skipped) = judge(tx, job, edge, now)? {
+                moved.push(skipped);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether something is left to judge.
+pub(super) fn is_open(connection: &Connection) -> Fallible<bool> {
+    let mut open = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM ax_judge)")?;
+    Ok(open.query_row([], |row| row.get(0))?)
+}
+
+fn next(tx: &Transaction<'_>, limit: usize) -> Fallible<Vec<(JobId, bool)>> {
+    let mut next = tx.prepare_cached(NEXT)?;
+    let rows =
+        next.query_map(named_params! { ":limit": limit }, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Judges one job; `edge` says that somebody wrote an edge of it by hand.
+fn judge(tx: &Transaction<'_>, job: JobId, edge: bool, now: Timestamp) -> Fallible<Option<Moved>> {
+    let Some(state) = waiting_state(tx, job)? else { return Ok(None) };
+    if edge && let Some(cycle) = edges::cycle_through(tx, job)? {
+        let reason = format!("waits for itself: {}", cycle_text(&cycle));
+        return skip(tx, job, state, reason, now).map(Some);
+    }
+    let seen = edges::of(tx, job)?;
+    match Readiness::of(&seen) {
+        Readiness::Met => wait_on(tx, job, None)?,
+        Readiness::Waiting => {
+            if state == State::Ready {
+                change(tx, job, Event::Block, None, now)?;
+            }
+            wait_on(tx, job, watched(&seen))?;
+        }
+        Readiness::Never(broken) => {
+            return skip(tx, job, state, skip_reason(&broken), now).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The state of a job that has not started, `None` for any other.
+fn waiting_state(tx: &Transaction<'_>, job: JobId) -> Fallible<Option<State>> {
+    let mut query = tx.prepare_cached("SELECT status FROM ax_jobs WHERE id = :job")?;
+    let state: Option<State> =
+        query.query_row(named_params! { ":job": job }, |row| row.get(0)).optional()?;
+    Ok(state.filter(|state| matches!(state, State::Pending | State::Ready)))
+}
+
+/// The open parent to watch: the one added last (see the schema).
+pub(super) fn watched(seen: &[Seen]) -> Option<JobId> {
+    let open = |seen: &&Seen| seen.parent.is_some_and(|state| !state.is_final());
+    seen.iter().filter(open).map(|seen| seen.edge.parent).max()
+}
+
+const WAIT_ON: &str = "
+    UPDATE ax_jobs SET waits_on = :parent
+    WHERE id = :job AND waits_on IS NOT :parent";
+
+fn wait_on(tx: &Transaction<'_>, job: JobId, parent: Option<JobId>) -> Fallible<()> {
+    tx.prepare_cached(WAIT_ON)?.execute(named_params! { ":job": job, ":parent": parent })?;
+    Ok(())
+}
+
+fn skip(
+    tx: &Transaction<'_>,
+    job: JobId,
+    state: State,
+    reason: String,
+    now: Timestamp,
+) -> Fallible<Moved> {
+    if state == State::Ready {
+        change(tx, job, Event::Block, None, now)?;
+    }
+    wait_on(tx, job, None)?;
+    change(tx, job, Event::Skip, Some(&reason), now)?;
+    let title = super::query::title(tx, job)?;
+    Ok(Moved { job, title, event: Event::Skip, reason: Some(reason) })
+}
+
+const CHANGE: &str = "
+    UPDATE ax_jobs SET
+        status = :to,
+        reason = :reason,
+        finished_at = CASE WHEN :ended THEN :now ELSE finished_at END,
+        updated_at = :now
+    WHERE id = :job";
+
+/// Moves a job along the table; whoever calls has seen that the move is legal.
+pub(super) fn change(
+    tx: &Transaction<'_>,
+    job: JobId,
+    event: Event,
+    reason: Option<&str>,
+    now: Timestamp,
+) -> Fallible<()> {
+    let to = event.target();
+    tx.prepare_cached(CHANGE)?.execute(named_params! {
+        ":job": job, ":to": to, ":reason": reason, ":ended": to.is_final(), ":now": now,
+    })?;
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Writing what became of an attempt.
+//!
+//! Every write is guarded by (job, attempt, owner, state). Where the guard
+//! does not hold, somebody else owns the job now: a late result goes to the
+//! history and nowhere else.
+
+use rusqlite::{OptionalExtension, Transaction, named_params};
+
+use super::Fallible;
+use crate::job::{Captured, Claim, Outcome, Settlement, State, Timestamp, Verdict, state::Event};
+use crate::store::Started;
+
+/// The state of a job, if it still is this claim's.
+fn guarded(tx: &Transaction<'_>, claim: &Claim) -> Fallible<Option<State>> {
+    const GUARD: &str = "
+        SELECT status FROM ax_jobs
+        WHERE id = :job AND attempts = :attempt AND owner = :owner";
+    let mut query = tx.prepare_cached(GUARD)?;
+    let guard =
+        named_params! { ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner };
+    Ok(query.query_row(guard, |row| row.get(0)).optional()?)
+}
+
+/// Writes that the process of a claim was started; nothing if it is too late.
+pub(super) fn start(tx: &Transaction<'_>, started: &Started, now: Timestamp) -> Fallible<()> {
+    const START: &str = "
+        UPDATE ax_jobs SET status = :to, runs_at = :started_at, updated_at = :now
+        WHERE id = :job";
+    const ATTEMPT: &str = "
+        UPDATE ax_attempts SET pid = :pid, start_time = :start_time, started_at = :started_at
+        WHERE job_id = :job AND attempt = :attempt";
+    let Started { claim, process } = started;
+    let Some(state) = guarded(tx, claim)? else { return Ok(()) };
+    if !Event::Start.allows(state) {
+        return Ok(());
+    }
+    tx.prepare_cached(START)?.execute(named_params! {
+        ":to": Event::Start.target(), ":started_at": process.started_at, ":now": now, ":job": claim.job,
+    })?;
+    tx.prepare_cached(ATTEMPT)?.execute(named_params! {
+        ":pid": process.pid,
+        ":start_time": ticks(process.start_time),
+        ":started_at": process.started_at,
+        ":job": claim.job,
+        ":attempt": claim.attempt,
+    })?;
+    Ok(())
+}
+
+fn ticks(start_time: u64) -> i64 {
+    i64::try_from(start_time).unwrap_or(i64::MAX)
+}
+
+/// Writes the end of an attempt; `false` if it came too late to count.
+pub(super) fn settle(
+    tx: &Transaction<'_>,
+    settlement: &Settlement,
+    now: Timestamp,
+) -> Fallible<bool> {
+    let event = settlement.verdict.event();
+    match guarded(tx, &settlement.claim)? {
+        Some(state) if event.allows(state) => {
+            move_job(tx, settlement, now)?;
+            if event == Event::GiveBack {
+                forget_attempt(tx, &settlement.claim)?;
+            } else {
+                close_attempt(tx, settlement)?;
+                keep_output(tx, &settlement.claim, &settlement.output)?;
+            }
+            Ok(true)
+        }
+        Some(_) | None => note_late(tx, settlement),
+    }
+}
+
+const MOVE: &str = "
+    UPDATE ax_jobs SET
+        status = :to,
+        reason = :reason,
+        scheduled_at = coalesce(:retry_at, scheduled_at),
+        retry_count = retry_count + :retry,
+        loss_count = loss_count + :loss,
+        attempts = attempts - :unused,
+        owner = NULL,
+        exit_code = iif(:unused, exit_code, :exit_code),
+        signal = iif(:unused, signal, :signal),
+        last_error = iif(:unused, last_error, :error),
+        runs_at = coalesce(:started_at, runs_at),
+        finished_at = iif(:unused, finished_at, :ended_at),
+        updated_at = :now
+    WHERE id = :job";
+
+fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fallible<()> {
+    let Settlement { claim, outcome, verdict, process, ended_at, output } = settlement;
+    let retry_at = match verdict {
+        Verdict::Retry(at) => Some(*at),
+        Verdict::Success
+        | Verdict::Dead
+        | Verdict::Held
+        | Verdict::GiveBack
+        | Verdict::Interrupt
+        | Verdict::Cancelled => None,
+    };
+    let error = outcome.error(&output.last_line);
+    let reason = if *verdict == Verdict::Held { error.clone() } else { None };
+    tx.prepare_cached(MOVE)?.execute(named_params! {
+        ":to": verdict.event().target(),
+        ":reason": reason,
+        ":retry_at": retry_at,
+        ":retry": retry_at.is_some(),
+        ":loss": matches!(outcome, Outcome::Lost(_)),
+        ":unused": *verdict == Verdict::GiveBack,
+        ":exit_code": outcome.exit_code(),
+        ":signal": outcome.signal(),
+        ":error": error,
+        ":started_at": process.map(|process| process.started_at),
+        ":ended_at": ended_at,
+        ":now": now,
+        ":job": claim.job,
+    })?;
+    Ok(())
+}
+
+/// A claim that was given back has not used its attempt.
+fn forget_attempt(tx: &Transaction<'_>, claim: &Claim) -> Fallible<()> {
+    const FORGET: &str = "DELETE FROM ax_attempts WHERE job_id = :job AND attempt = :attempt";
+    tx.prepare_cached(FORGET)?
+        .execute(named_params! { ":job": claim.job, ":attempt": claim.attempt })?;
+    Ok(())
+}
+
+const CLOSE: &str = "
+    UPDATE ax_attempts SET
+        pid = coalesce(:pid, pid),
+        start_time = coalesce(:start_time, start_time),
+        started_at = coalesce(:started_at, started_at),
+        ended_at = :ended_at,
+        outcome = :outcome,
+        exit_code = :exit_code,
+        signal = :signal,
+        reason = :reason,
+        output_bytes = :written,
+        output_in_file = :in_file
+    WHERE job_id = :job AND attempt = :attempt";
+
+fn close_attempt(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<()> {
+    let Settlement { claim, outcome, process, ended_at, output, verdict: _ } = settlement;
+    tx.prepare_cached(CLOSE)?.execute(named_params! {
+        ":pid": process.map(|process| process.pid),
+        ":start_time": process.map(|process| ticks(process.start_time)),
+        ":started_at": process.map(|process| process.started_at),
+        ":ended_at": ended_at,
+        ":outcome": outcome.as_str(),
+        ":exit_code": outcome.exit_code(),
+        ":signal": outcome.signal(),
+        ":reason": outcome.error(&output.last_line),
+        ":written": i64::try_from(output.written).unwrap_or(i64::MAX),
+        ":in_file": output.in_file,
+        ":job": claim.job,
+        ":attempt": claim.attempt,
+    })?;
+    Ok(())
+}
+
+fn keep_output(tx: &Transaction<'_>, claim: &Claim, output: &Captured) -> Fallible<()> {
+    const KEEP: &str = "
+        INSERT OR REPLACE INTO ax_outputs (job_id, attempt, bytes)
+        VALUES (:job, :attempt, :bytes)";
+    if !output.bytes.is_empty() {
+        tx.prepare_cached(KEEP)?.execute(named_params! {
+            ":job": claim.job, ":attempt": claim.attempt, ":bytes": output.bytes,
+        })?;
+    }
+    Ok(())
+}
+
+/// Notes a result that came after the attempt was given up as lost. A result
+/// that was written before (it is told twice when a runner dies) is no news:
+/// `true`, as it counted then.
+fn note_late(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<bool> {
+    const OUTCOME: &str = "
+        SELECT outcome FROM ax_attempts
+        WHERE job_id = :job AND attempt = :attempt AND owner = :owner";
+    const NOTE: &str = "
+        UPDATE ax_attempts SET reason = coalesce(reason, '') || '; reported later: ' || :late
+        WHERE job_id = :job AND attempt = :attempt AND owner = :owner";
+    let Settlement { claim, outcome, .. } = settlement;
+    let attempt =
+        named_params! { ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner };
+    let known: Option<Option<String>> =
+        tx.prepare_cached(OUTCOME)?.query_row(attempt, |row| row.get(0)).optional()?;
+    if known.flatten().as_deref() == Some(outcome.as_str()) {
+        return Ok(true);
+    }
+    let late = outcome.error(&settlement.output.last_line).unwrap_or_else(|| "success".to_owned());
+    tx.prepare_cached(NOTE)?.execute(named_params! {
+        ":late": late, ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner,
+    })?;
+    Ok(false)
+}
