@@ -81,6 +81,13 @@ pub struct Show {
     pub json: bool,
 }
 
+impl Show {
+    /// The format that was asked for, if one was.
+    pub fn wanted(self) -> Option<Format> {
+        if self.json { Some(Format::Json) } else { self.format }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Put a job in

@@ -1,0 +1,149 @@
+//! `ax list --failed`: what went wrong, how often, and what happens next.
+
+use serde_json::Value;
+
+use super::table::{Cell, Column, Table};
+use super::{Items, Moment, Style, View, cells, json, paint};
+use crate::job::{Attempt, Job, JobId};
+
+/// A job that failed, and how its last attempt ended.
+pub struct Failure {
+    /// The job.
+    pub job: Job,
+    /// Its last attempt, if it had one.
+    pub last: Option<Attempt>,
+}
+
+/// Jobs that are failed, dead or held.
+pub struct FailedList {
+    /// The jobs, in the order in which they are shown.
+    pub failures: Vec<Failure>,
+    /// When the list was made.
+    pub moment: Moment,
+}
+
+impl Failure {
+    fn row(&self, moment: Moment) -> Vec<Cell> {
+        let job = &self.job;
+        vec![
+            cells::id(job),
+            cells::title(job),
+            cells::state(job.state),
+            self.end(),
+            cells::attempt(job),
+            cells::last_seen(job, moment),
+            cells::took(job, moment),
+            cells::next_try(job, moment),
+            cells::error(job),
+        ]
+    }
+
+    fn end(&self) -> Cell {
+        match self.last.as_ref().and_then(end) {
+            Some(end) => end.into(),
+            None => Cell::painted(cells::NOTHING, paint::FAINT),
+        }
+    }
+}
+
+/// How an attempt ended: `exit 3`, `signal 9`, `timed out`; `None` while it runs.
+pub fn end(attempt: &Attempt) -> Option<String> {
+    match (attempt.exit_code, attempt.signal) {
+        (Some(code), _) => Some(format!("exit {code}")),
+        (None, Some(signal)) => Some(format!("signal {signal}")),
+        (None, None) => attempt.outcome.clone(),
+    }
+}
+
+impl View for FailedList {
+    fn items(&self) -> Vec<Value> {
+        self.stream().into_iter().flatten().collect()
+    }
+
+    fn stream(&self) -> Option<Items<'_>> {
+        let item = |failure: &Failure| json::job(&failure.job, self.moment).into();
+        Some(Box::new(self.failures.iter().map(item)))
+    }
+
+    fn ids(&self) -> Vec<JobId> {
+        self.failures.iter().map(|failure| failure.job.id).collect()
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut table = Table::new(vec![
+            Column::new("id").right(),
+            Column::new("name").shrinking(),
+            Column::new("status"),
+            Column::new("end"),
+            Column::new("attempt"),
+            Column::new("when"),
+            Column::new("took"),
+            Column::new("next try"),
+            Column::new("error").shrinking(),
+        ]);
+        for failure in &self.failures {
+            table.row(failure.row(self.moment));
+        }
+        if self.failures.is_empty() && style.width.is_some() {
+            return "nothing is failed, dead or held\n".to_owned();
+        }
+        table.render(style)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Outcome, RunnerId, State};
+    use crate::output::example::{self, MOMENT, after};
+
+    fn failure(state: State, outcome: Outcome, retry_count: u32) -> Failure {
+        let mut job = Job {
+            state,
+            attempts: 2,
+            scheduled_at: after(8),
+            runs_at: Some(after(-20)),
+            finished_at: Some(after(-2)),
+            last_error: outcome.error("first\nlast"),
+            ..example::job(7)
+        };
+        job.policy.retry_count = retry_count;
+        let last = Attempt {
+            job: job.id,
+            attempt: 2,
+            owner: RunnerId(1),
+            pid: Some(4711),
+            started_at: job.runs_at,
+            ended_at: job.finished_at,
+            outcome: Some(outcome.as_str().to_owned()),
+            exit_code: outcome.exit_code(),
+            signal: outcome.signal(),
+            reason: job.last_error.clone(),
+            output_bytes: 10,
+            output_in_file: false,
+        };
+        Failure { job, last: Some(last) }
+    }
+
+    #[test]
+    fn a_failure_has_its_end_its_attempt_its_times_and_its_error() {
+        let limit = std::time::Duration::from_secs(18);
+        let held = Failure { job: Job { state: State::Held, ..example::job(8) }, last: None };
+        let failures = vec![
+            failure(State::Failed, Outcome::Exited(3), 2),
+            failure(State::Dead, Outcome::Signaled(9), 3),
+            failure(State::Dead, Outcome::TimedOut(limit), 3),
+            held,
+        ];
+        let want = "
+ID  NAME   STATUS  END        ATTEMPT  WHEN    TOOK  NEXT TRY  ERROR
+ 7  job 7  failed  exit 3     2/4      2s ago  18s   in 8s     last
+ 7  job 7  dead    signal 9   2/4      2s ago  18s   -         last
+ 7  job 7  dead    timed out  2/4      2s ago  18s   -         timed out after 18 s; raise it with --timeout
+ 8  job 8  held    -          -        -       -     -
+";
+        let list = FailedList { failures, moment: MOMENT };
+        assert_eq!(list.text(Style { color: false, width: None }), want[1..]);
+        assert_eq!(list.ids().len(), list.items().len());
+    }
+}

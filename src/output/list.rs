@@ -1,0 +1,244 @@
+//! `ax list`: a line a job.
+
+use serde_json::{Map, Value};
+
+use super::escape::escape;
+use super::table::{Cell, Column, Table};
+use super::{Items, Moment, Style, View, cells, json, paint, time};
+use crate::job::{Job, JobId, Timestamp};
+
+/// What is said on a terminal when a list is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Empty {
+    /// There is no job at all.
+    NoJobs,
+    /// No job is like that.
+    NoMatch,
+}
+
+/// A list of jobs.
+pub struct JobList {
+    /// The jobs, in the order in which they are shown.
+    pub jobs: Vec<Job>,
+    /// The fields that were asked for; the usual table if none were.
+    pub columns: Vec<String>,
+    /// How many jobs that ended are not in the list.
+    pub more_ended: u64,
+    /// What it means that the list is empty.
+    pub empty: Empty,
+    /// When it was made.
+    pub moment: Moment,
+}
+
+impl JobList {
+    fn item(&self, job: &Job) -> Value {
+        let mut all = json::job(job, self.moment);
+        if self.columns.is_empty() {
+            return all.into();
+        }
+        let wanted = self.columns.iter().map(|name| {
+            let value = all.get_mut(name).map_or(Value::Null, Value::take);
+            (name.clone(), value)
+        });
+        wanted.collect::<Map<_, _>>().into()
+    }
+
+    fn rows(&self, style: Style) -> String {
+        if self.columns.is_empty() {
+            usual(&self.jobs, self.moment).render(style)
+        } else {
+            self.chosen().render(style)
+        }
+    }
+
+    fn chosen(&self) -> Table {
+        let columns = self.columns.iter().map(|name| Column::new(name).shrinking()).collect();
+        let mut table = Table::new(columns);
+        for job in &self.jobs {
+            let Value::Object(item) = self.item(job) else { continue };
+            table.row(item.iter().map(|(name, value)| chosen_cell(name, value)).collect());
+        }
+        table
+    }
+}
+
+/// A field of the JSON as people read it: times are local.
+fn chosen_cell(name: &str, value: &Value) -> Cell {
+    let text = json::flat(value);
+    if text.is_empty() {
+        return Cell::painted(cells::NOTHING, paint::FAINT);
+    }
+    let parsed = chrono::DateTime::parse_from_rfc3339(&text).ok();
+    match parsed.filter(|_| name.ends_with("_at")) {
+        Some(at) => time::local(Timestamp::from_millis(at.timestamp_millis())).into(),
+        None => escape(text.as_bytes()).into(),
+    }
+}
+
+/// The usual table; priorities are shown only where they differ.
+fn usual(jobs: &[Job], moment: Moment) -> Table {
+    let priorities = jobs.windows(2).any(|pair| pair[0].priority != pair[1].priority);
+    let mut columns = vec![Column::new("id").right(), Column::new("status")];
+    if priorities {
+        columns.push(Column::new("prio").right());
+    }
+    columns.extend([
+        Column::new("name").shrinking(),
+        Column::new("attempt"),
+        Column::new("when"),
+        Column::new("took"),
+        Column::new("why").shrinking(),
+    ]);
+    let mut table = Table::new(columns);
+    for job in jobs {
+        let mut row = vec![cells::id(job), cells::state(job.state)];
+        if priorities {
+            row.push(job.priority.to_string().into());
+        }
+        row.extend([
+            cells::title(job),
+            cells::attempt(job),
+            cells::when(job, moment),
+            cells::took(job, moment),
+            cells::why(job, moment),
+        ]);
+        table.row(row);
+    }
+    table
+}
+
+impl View for JobList {
+    fn items(&self) -> Vec<Value> {
+        self.jobs.iter().map(|job| self.item(job)).collect()
+    }
+
+    fn stream(&self) -> Option<Items<'_>> {
+        Some(Box::new(self.jobs.iter().map(|job| self.item(job))))
+    }
+
+    fn ids(&self) -> Vec<JobId> {
+        self.jobs.iter().map(|job| job.id).collect()
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = self.rows(style);
+        if self.more_ended > 0 {
+            let more = format!("and {} more that ended; `ax list all` shows them", self.more_ended);
+            text.push_str(&paint::paint(&more, paint::FAINT, style.color));
+            text.push('\n');
+        }
+        if text.is_empty() && style.width.is_some() {
+            text.push_str(match self.empty {
+                Empty::NoJobs => "no jobs; `ax add 'COMMAND'` puts one in\n",
+                Empty::NoMatch => "no such jobs\n",
+            });
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::State;
+    use crate::output::example::{self, MOMENT, after};
+
+    const PIPE: Style = Style { color: false, width: None };
+    const TERMINAL: Style = Style { color: false, width: Some(80) };
+
+    fn list(jobs: Vec<Job>) -> JobList {
+        JobList { jobs, columns: Vec::new(), more_ended: 0, empty: Empty::NoJobs, moment: MOMENT }
+    }
+
+    fn some() -> Vec<Job> {
+        let waits = Job { scheduled_at: after(300), ..example::job(9) };
+        let runs = Job {
+            state: State::Running,
+            attempts: 1,
+            runs_at: Some(after(-3)),
+            name: None,
+            ..example::job(10)
+        };
+        let dead = Job {
+            state: State::Dead,
+            attempts: 4,
+            runs_at: Some(after(-80)),
+            finished_at: Some(after(-60)),
+            last_error: Some("no space left on device".to_owned()),
+            ..example::job(8)
+        };
+        vec![dead, waits, runs]
+    }
+
+    #[test]
+    fn a_list_has_a_line_for_each_job() {
+        let want = "
+ID  STATUS   NAME   ATTEMPT  WHEN       TOOK  WHY
+ 8  dead     job 8  4/4      1m00s ago  20s   no space left on device
+ 9  pending  job 9  -        in 5m00s   -     is due in 5m00s
+10  running  true   1/4      3s ago     3.0s
+";
+        assert_eq!(list(some()).text(PIPE), want[1..]);
+    }
+
+    #[test]
+    fn priorities_are_shown_where_they_differ() {
+        let mut jobs = some();
+        jobs[1].priority = 9;
+        assert!(list(jobs).text(PIPE).starts_with("ID  STATUS   PRIO  NAME"));
+    }
+
+    #[test]
+    fn a_long_command_leaves_one_line_a_job_on_a_terminal() {
+        let mut jobs = some();
+        jobs[0].name = Some("x".repeat(3_000));
+        jobs[1].name = Some("two\nlines \u{1b}[31m".to_owned());
+        let text = list(jobs).text(TERMINAL);
+        assert_eq!(text.lines().count(), 4);
+        assert!(text.lines().all(|line| crate::output::text::width(line) <= 80), "{text}");
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn what_is_not_shown_is_counted() {
+        let text = JobList { more_ended: 123, ..list(some()) }.text(PIPE);
+        assert!(text.ends_with("\nand 123 more that ended; `ax list all` shows them\n"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_list_talks_on_a_terminal_only() {
+        assert_eq!(list(Vec::new()).text(PIPE), "");
+        assert!(list(Vec::new()).text(TERMINAL).starts_with("no jobs"));
+    }
+
+    #[test]
+    fn chosen_columns_are_in_every_format() {
+        let columns = ["status", "id", "name"].map(str::to_owned).to_vec();
+        let list = JobList { columns, ..list(some()) };
+        let want = "\
+STATUS   ID  NAME
+dead     8   job 8
+pending  9   job 9
+running  10  -
+";
+        assert_eq!(list.text(PIPE), want);
+        let object = serde_json::json!({"status": "dead", "id": 8, "name": "job 8"});
+        assert_eq!(list.items()[0].to_string(), object.to_string());
+    }
+
+    #[test]
+    fn a_row_with_nonsense_times_is_a_row_like_any_other() {
+        let far = Timestamp::from_millis(i64::MAX);
+        let job = Job {
+            state: State::Dead,
+            attempts: u32::MAX,
+            scheduled_at: far,
+            runs_at: Some(Timestamp::from_millis(i64::MIN)),
+            finished_at: Some(far),
+            ..example::job(7)
+        };
+        let list = list(vec![job]);
+        assert!(list.text(PIPE).contains("after the year 9999"));
+        assert!(list.items()[0]["finished_at"].is_null());
+    }
+}

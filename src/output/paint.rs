@@ -1,0 +1,31 @@
+//! Colours, all of them.
+
+use anstyle::{AnsiColor, Effects, Style as Paint};
+
+use crate::job::State;
+
+/// No colour.
+pub const PLAIN: Paint = Paint::new();
+/// What stands beside the matter.
+pub const FAINT: Paint = Paint::new().effects(Effects::DIMMED);
+/// What heads a table or a part.
+pub const HEAD: Paint = Paint::new().effects(Effects::BOLD);
+
+/// The colour of a state.
+pub const fn of(state: State) -> Paint {
+    match state {
+        State::Pending => PLAIN,
+        State::Ready | State::Dispatched => AnsiColor::Cyan.on_default(),
+        State::Running => AnsiColor::Blue.on_default().effects(Effects::BOLD),
+        State::Success => AnsiColor::Green.on_default(),
+        State::Failed => AnsiColor::Yellow.on_default(),
+        State::Dead => AnsiColor::Red.on_default().effects(Effects::BOLD),
+        State::Held => AnsiColor::Magenta.on_default(),
+        State::Cancelled | State::Skipped => FAINT,
+    }
+}
+
+/// `text` in a colour, if there are to be any.
+pub fn paint(text: &str, paint: Paint, color: bool) -> String {
+    if color && paint != PLAIN { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
+}

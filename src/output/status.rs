@@ -1,0 +1,200 @@
+//! `ax status`: the whole queue on one screen.
+
+use serde_json::{Map, Value, json};
+
+use super::escape::escape;
+use super::table::{Column, Table, labelled};
+use super::{Moment, Style, View, json, paint, time};
+use crate::job::{JobId, State};
+use crate::store::{Counts, Runner};
+
+/// A job, or several of one name, that failed today.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedToday {
+    /// The name, or the command of jobs that have none.
+    pub title: String,
+    /// How many of them failed.
+    pub times: usize,
+    /// The last error.
+    pub error: String,
+}
+
+/// The state of the whole queue.
+pub struct Status {
+    /// How many jobs are in each state.
+    pub counts: Counts,
+    /// The runners that are alive.
+    pub runners: Vec<Runner>,
+    /// What failed today, the most frequent first.
+    pub failures: Vec<FailedToday>,
+    /// When this was so.
+    pub moment: Moment,
+}
+
+impl Status {
+    fn count(&self, state: State) -> u64 {
+        let pairs = State::ALL.into_iter().zip(self.counts);
+        pairs.filter(|(other, _)| *other == state).map(|(_, count)| count).sum()
+    }
+
+    fn workers(&self) -> usize {
+        self.runners.iter().map(|runner| runner.workers).sum()
+    }
+
+    fn jobs_line(&self, style: Style) -> String {
+        let counted = State::ALL.into_iter().zip(self.counts).filter(|(_, count)| *count > 0);
+        let texts: Vec<_> = counted
+            .map(|(state, count)| {
+                format!("{count} {}", paint::paint(state.as_str(), paint::of(state), style.color))
+            })
+            .collect();
+        if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
+    }
+
+    fn runners_line(&self) -> String {
+        let alive = |runner: &Runner| {
+            let since = time::took(self.moment.now.since(runner.started_at));
+            let (pid, workers) = (runner.pid, runner.workers);
+            format!("{} (pid {pid}, {workers} workers, for {since})", runner.id)
+        };
+        if self.runners.is_empty() {
+            return "none is alive; `ax run` starts one".to_owned();
+        }
+        self.runners.iter().map(alive).collect::<Vec<_>>().join(", ")
+    }
+
+    fn queue_line(&self) -> String {
+        let (ready, claimed) = (self.count(State::Ready), self.count(State::Dispatched));
+        let (busy, workers) = (self.count(State::Running), self.workers());
+        format!("{ready} ready, {claimed} claimed; {busy} of {workers} workers busy")
+    }
+
+    fn failures_text(&self, style: Style) -> String {
+        const SHOWN: usize = 10;
+        let mut table = Table::new(vec![
+            Column::new("times").right(),
+            Column::new("failed today").shrinking(),
+            Column::new("last error").shrinking(),
+        ]);
+        for failed in self.failures.iter().take(SHOWN) {
+            table.row(vec![
+                failed.times.to_string().into(),
+                escape(failed.title.as_bytes()).into(),
+                escape(failed.error.as_bytes()).into(),
+            ]);
+        }
+        table.render(style)
+    }
+
+    fn runner_json(runner: &Runner) -> Value {
+        json!({
+            "id": runner.id,
+            "pid": runner.pid,
+            "workers": runner.workers,
+            "started_at": json::at(Some(runner.started_at)),
+        })
+    }
+}
+
+impl View for Status {
+    fn items(&self) -> Vec<Value> {
+        let pairs = State::ALL.into_iter().zip(self.counts);
+        pairs.map(|(state, count)| json!({"status": state, "count": count})).collect()
+    }
+
+    fn document(&self) -> Value {
+        let pairs = State::ALL.into_iter().zip(self.counts);
+        let counts: Map<_, _> =
+            pairs.map(|(state, count)| (state.as_str().to_owned(), count.into())).collect();
+        let failed = |failed: &FailedToday| json!({"name": failed.title, "times": failed.times, "last_error": failed.error});
+        json!({
+            "counts": counts,
+            "queue_depth": self.count(State::Ready) + self.count(State::Dispatched),
+            "workers": self.workers(),
+            "runners": self.runners.iter().map(Self::runner_json).collect::<Value>(),
+            "failed_today": self.failures.iter().map(failed).collect::<Value>(),
+        })
+    }
+
+    fn ids(&self) -> Vec<JobId> {
+        Vec::new()
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut lines = vec![
+            ("jobs", self.jobs_line(style)),
+            ("runners", self.runners_line()),
+            ("queue", self.queue_line()),
+        ];
+        if self.count(State::Held) > 0 {
+            let asks = format!("{} held; `ax list --failed` says why", self.count(State::Held));
+            lines.push(("waiting for you", asks));
+        }
+        let text = labelled(&lines, style);
+        let failures = self.failures_text(style);
+        if failures.is_empty() { text } else { format!("{text}\n{failures}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::RunnerId;
+    use crate::output::example::{MOMENT, after};
+
+    const PIPE: Style = Style { color: false, width: None };
+
+    fn busy() -> Status {
+        let runner = Runner {
+            id: RunnerId(3),
+            pid: 812,
+            boot_id: "x".to_owned(),
+            workers: 4,
+            started_at: after(-7_200),
+        };
+        let failed =
+            FailedToday { title: "backup".to_owned(), times: 3, error: "no space left".to_owned() };
+        Status {
+            counts: [5, 1, 2, 4, 120, 0, 3, 1, 0, 0],
+            runners: vec![runner],
+            failures: vec![failed],
+            moment: MOMENT,
+        }
+    }
+
+    #[test]
+    fn a_busy_queue_fits_on_one_screen() {
+        let want = "
+jobs:            5 pending, 1 ready, 2 dispatched, 4 running, 120 success, 3 dead, 1 held
+runners:         3 (pid 812, 4 workers, for 2h00m)
+queue:           1 ready, 2 claimed; 4 of 4 workers busy
+waiting for you: 1 held; `ax list --failed` says why
+
+TIMES  FAILED TODAY  LAST ERROR
+    3  backup        no space left
+";
+        assert_eq!(busy().text(PIPE), want[1..]);
+    }
+
+    #[test]
+    fn an_empty_queue_says_how_to_start() {
+        let status =
+            Status { counts: [0; 10], runners: Vec::new(), failures: Vec::new(), ..busy() };
+        let want = "
+jobs:    none
+runners: none is alive; `ax run` starts one
+queue:   0 ready, 0 claimed; 0 of 0 workers busy
+";
+        assert_eq!(status.text(PIPE), want[1..]);
+    }
+
+    #[test]
+    fn scripts_get_every_state_also_at_zero() {
+        let document = busy().document();
+        assert_eq!(document["counts"]["skipped"], 0);
+        assert_eq!(document["counts"]["success"], 120);
+        assert_eq!(document["queue_depth"], 3);
+        assert_eq!(document["runners"][0]["pid"], 812);
+        assert_eq!(document["failed_today"][0]["times"], 3);
+    }
+}

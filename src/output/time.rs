@@ -1,0 +1,135 @@
+//! Times and durations as they are shown.
+//!
+//! A row may hold any number where a time is meant: nothing here fails on one.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Datelike, Local, SecondsFormat, TimeZone, Utc};
+
+use crate::job::Timestamp;
+
+/// RFC 3339 in UTC with milliseconds; `None` outside of the years 0 to 9999,
+/// which RFC 3339 cannot write.
+pub fn rfc3339(time: Timestamp) -> Option<String> {
+    utc(time).map(|time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+fn utc(time: Timestamp) -> Option<DateTime<Utc>> {
+    DateTime::from_timestamp_millis(time.millis()).filter(|time| (0..=9999).contains(&time.year()))
+}
+
+/// The local time to the second, for people.
+pub fn local(time: Timestamp) -> String {
+    written(time, &Local, "%Y-%m-%d %H:%M:%S")
+}
+
+/// How far away a time is if that is less than a day, else the local time to
+/// the minute: `in 5m`, `3s ago`, `2026-12-01 02:00`.
+pub fn short(time: Timestamp, now: Timestamp) -> String {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let (ahead, behind) = (time.since(now), now.since(time));
+    if ahead.max(behind) >= DAY {
+        written(time, &Local, "%Y-%m-%d %H:%M")
+    } else if ahead > Duration::ZERO {
+        format!("in {}", whole(ahead))
+    } else {
+        format!("{} ago", whole(behind))
+    }
+}
+
+fn written<Z: TimeZone>(time: Timestamp, zone: &Z, format: &str) -> String
+where
+    Z::Offset: std::fmt::Display,
+{
+    match utc(time) {
+        Some(utc) => utc.with_timezone(zone).format(format).to_string(),
+        None if time > Timestamp::MAX => "after the year 9999".to_owned(),
+        None => "before the year 0".to_owned(),
+    }
+}
+
+/// The local midnight that begins the day of `now`; a midnight that a clock
+/// change skips or repeats gives the first time of that day.
+pub fn midnight(now: Timestamp) -> Timestamp {
+    let begun = utc(now).and_then(|utc| {
+        let day = utc.with_timezone(&Local).date_naive();
+        let hours = (0..24).filter_map(|hour| day.and_hms_opt(hour, 0, 0));
+        hours.filter_map(|time| Local.from_local_datetime(&time).earliest()).next()
+    });
+    begun.map_or(now, |time| Timestamp::from_millis(time.timestamp_millis()))
+}
+
+/// How long something took: `40ms`, `3.2s`, `12s`, `4m05s`, `1h30m`, `2d04h`.
+pub fn took(length: Duration) -> String {
+    match length.as_millis() {
+        0..1_000 => format!("{}ms", length.as_millis()),
+        1_000..10_000 => format!("{}.{}s", length.as_secs(), length.subsec_millis() / 100),
+        _ => whole(length),
+    }
+}
+
+fn whole(length: Duration) -> String {
+    let seconds = length.as_secs();
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{minutes}m{:02}s", seconds % 60),
+        3_600..86_400 => format!("{hours}h{:02}m", minutes % 60),
+        _ => format!("{days}d{:02}h", hours % 24),
+    }
+}
+
+/// A limit or a delay as it was meant: `90s`, `0.2s`, `none`.
+pub fn limit(length: Option<Duration>) -> String {
+    match length {
+        None => "none".to_owned(),
+        Some(length) if length.subsec_millis() == 0 => format!("{}s", length.as_secs()),
+        Some(length) => format!("{}s", length.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_796_126_400_000);
+
+    #[test]
+    fn json_has_utc_with_milliseconds() {
+        assert_eq!(rfc3339(NOON).as_deref(), Some("2026-12-01T12:00:00.000Z"));
+        assert_eq!(rfc3339(Timestamp::MAX).as_deref(), Some("9999-12-31T23:59:59.999Z"));
+    }
+
+    #[test]
+    fn nonsense_is_no_time_and_no_panic() {
+        for millis in [i64::MIN, i64::MAX, Timestamp::MAX.millis() + 1, -70_000_000_000_000] {
+            let time = Timestamp::from_millis(millis);
+            assert_eq!(rfc3339(time), None);
+            assert!(local(time).contains("the year"), "{millis}");
+            assert!(!short(time, NOON).is_empty());
+            assert_eq!(midnight(time), time);
+        }
+    }
+
+    #[test]
+    fn a_near_time_is_told_by_its_distance() {
+        let at = |seconds: i64| Timestamp::from_millis(NOON.millis() + seconds * 1_000);
+        assert_eq!(short(at(300), NOON), "in 5m00s");
+        assert_eq!(short(at(-3), NOON), "3s ago");
+        assert_eq!(short(NOON, NOON), "0s ago");
+        assert!(short(at(100_000), NOON).starts_with("2026-12-0"));
+    }
+
+    #[test]
+    fn a_duration_has_two_units_at_most() {
+        let texts = [40, 3_210, 12_900, 245_000, 5_400_000, 187_200_000]
+            .map(|millis| took(Duration::from_millis(millis)));
+        assert_eq!(texts, ["40ms", "3.2s", "12s", "4m05s", "1h30m", "2d04h"]);
+    }
+
+    #[test]
+    fn a_day_begins_before_its_noon() {
+        let begun = midnight(NOON);
+        assert!(begun <= NOON && NOON.since(begun) < Duration::from_secs(25 * 60 * 60));
+    }
+}
