@@ -139,9 +139,9 @@ pub enum Order {
     Priority,
     /// By due time, then id.
     Scheduled,
-    /// Last start first, then id.
+    /// By the start of the last attempt, then id; what never started comes first.
     Started,
-    /// Last end first, then id.
+    /// By the last end, then id; what never ended comes first.
     Finished,
 }
 

@@ -150,8 +150,8 @@ fn order(order: Order) -> (String, String) {
         Order::Status => (by_state(), "ASC", "DESC"),
         Order::Priority => ("priority".to_owned(), "DESC", "ASC"),
         Order::Scheduled => ("scheduled_at".to_owned(), "ASC", "DESC"),
-        Order::Started => ("coalesce(runs_at, 0)".to_owned(), "DESC", "ASC"),
-        Order::Finished => ("coalesce(finished_at, 0)".to_owned(), "DESC", "ASC"),
+        Order::Started => ("runs_at".to_owned(), "ASC", "DESC"),
+        Order::Finished => ("finished_at".to_owned(), "ASC", "DESC"),
     };
     (format!("{key} {direction}, id"), format!("{key} {opposite}, id DESC"))
 }
