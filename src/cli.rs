@@ -86,6 +86,11 @@ impl Show {
     pub fn wanted(self) -> Option<Format> {
         if self.json { Some(Format::Json) } else { self.format }
     }
+
+    /// Tells whether a script reads the answer as JSON.
+    pub fn wants_json(self) -> bool {
+        matches!(self.wanted(), Some(Format::Json | Format::Jsonl))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -125,6 +130,26 @@ pub enum Command {
     /// Supervise jobs for one worker of a runner
     #[command(name = "__supervise", hide = true)]
     Supervise(SuperviseArgs),
+}
+
+impl Command {
+    /// Tells whether a script reads the answer, and failures, as JSON.
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Add(args) => args.show.wants_json(),
+            Self::Deps(args) => args.show.wants_json(),
+            Self::Run(args) => args.json,
+            Self::List(args) => args.show.wants_json(),
+            Self::Retry(args) => args.show.wants_json(),
+            Self::Recover(args) => args.show.wants_json(),
+            Self::Doctor(args) => args.show.wants_json(),
+            Self::Show(args) => args.show.wants_json(),
+            Self::Hold(args) => args.show.wants_json(),
+            Self::Release(args) => args.show.wants_json(),
+            Self::Status(args) => args.show.wants_json(),
+            Self::Logs(_) | Self::Completions(_) | Self::Man(_) | Self::Supervise(_) => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,7 @@
 //! Why a command did not do what was asked, and how a person is told.
 
+use std::fmt;
+
 use crate::exit;
 use crate::store;
 
@@ -63,6 +65,14 @@ impl Failure {
         serde_json::json!({
             "error": { "code": self.code, "message": self.message, "hint": self.hint }
         })
+    }
+}
+
+impl fmt::Display for Failure {
+    /// As people read it: the message, and the hint on a line of its own.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "ax: {}", self.message)?;
+        self.hint.iter().try_for_each(|hint| writeln!(f, "hint: {hint}"))
     }
 }
 

@@ -10,12 +10,15 @@ pub mod failure;
 pub mod job;
 pub mod output;
 pub mod store;
+mod usage;
 pub mod when;
 
 use std::ffi::OsString;
 use std::io::Write;
 
 use clap::Parser;
+
+use failure::Failure;
 
 /// Runs the program and returns its exit code.
 pub fn run(
@@ -24,26 +27,23 @@ pub fn run(
     err: &mut dyn Write,
 ) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    let json = args.iter().any(|arg| arg == "--json");
-    let cli = match cli::Cli::try_parse_from(args) {
+    let cli = match cli::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return exit::USAGE;
-        }
+        Err(error) => return usage::answer(&error, usage::wants_json(&args), out, err),
     };
+    let json = cli.command.wants_json();
     match cmd::run(cli, out, err) {
         Ok(exit) => exit,
-        Err(failure) => {
-            if json {
-                let _ = writeln!(err, "{}", failure.to_json());
-            } else if !failure.message.is_empty() {
-                let _ = writeln!(err, "ax: {}", failure.message);
-                if let Some(hint) = &failure.hint {
-                    let _ = writeln!(err, "hint: {hint}");
-                }
-            }
-            failure.exit
-        }
+        Err(failure) => report(&failure, json, err),
     }
+}
+
+/// Tells a person or a script of a failure, and returns its exit code. If
+/// nobody can be told, the exit code remains.
+fn report(failure: &Failure, json: bool, err: &mut dyn Write) -> u8 {
+    if !failure.message.is_empty() {
+        let text = if json { format!("{}\n", failure.to_json()) } else { failure.to_string() };
+        let _ = err.write_all(text.as_bytes());
+    }
+    failure.exit
 }
