@@ -3,6 +3,18 @@
 //! A command returns an [`Answer`], which [`crate::output`] prints. Only `run`,
 //! `logs` and the generators write as they go.
 
+mod alive;
+mod deps;
+mod hold;
+mod list;
+mod logs;
+mod printed;
+mod release;
+mod retry;
+mod select;
+mod show;
+mod status;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -91,20 +103,20 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Fai
     Ok(answer.exit)
 }
 
-fn dispatch(command: Command, _context: &mut Context<'_>) -> Result<Answer, Failure> {
+fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failure> {
     match command {
+        Command::Deps(args) => deps::run(args, context),
+        Command::List(args) => list::run(args, context),
+        Command::Retry(args) => retry::run(args, context),
+        Command::Show(args) => show::run(args, context),
+        Command::Logs(args) => logs::run(args, context),
+        Command::Hold(args) => hold::run(args, context),
+        Command::Release(args) => release::run(args, context),
+        Command::Status(args) => status::run(args, context),
         Command::Add(_)
-        | Command::Deps(_)
         | Command::Run(_)
-        | Command::List(_)
-        | Command::Retry(_)
         | Command::Recover(_)
         | Command::Doctor(_)
-        | Command::Show(_)
-        | Command::Logs(_)
-        | Command::Hold(_)
-        | Command::Release(_)
-        | Command::Status(_)
         | Command::Completions(_)
         | Command::Man(_)
         | Command::Supervise(_) => Err(Failure::usage("to come")),

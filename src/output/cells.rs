@@ -3,6 +3,7 @@
 use super::escape::escape;
 use super::table::Cell;
 use super::{Moment, json, paint, time};
+use crate::job::phase::Phase;
 use crate::job::{Job, State, Timestamp};
 
 /// What stands where there is nothing to say.
@@ -96,22 +97,23 @@ pub fn took(job: &Job, moment: Moment) -> Cell {
     }
 }
 
-/// Why a job waits, failed or was stopped.
+/// Why a job waits, failed or was stopped, unless another column says it.
 pub fn why(job: &Job, moment: Moment) -> Cell {
-    let error = match job.state {
-        State::Failed | State::Dead => job.last_error.clone(),
-        State::Pending
-        | State::Ready
-        | State::Dispatched
-        | State::Running
-        | State::Success
-        | State::Held
-        | State::Cancelled
-        | State::Skipped => None,
-    };
     let show = |at| time::short(at, moment.now);
-    let why = error.or_else(|| json::reason(job, moment, &show)).unwrap_or_default();
-    escape(why.as_bytes()).into()
+    let reason = || json::reason(job, moment, &show);
+    let why = match moment.phase(job) {
+        Phase::Scheduled(_) => None,
+        Phase::NoRunner => Some("no runner is alive".to_owned()),
+        Phase::Backoff(_) | Phase::Ended(State::Dead, _) => job.last_error.clone().or_else(reason),
+        Phase::Running
+        | Phase::Claimed
+        | Phase::Queued
+        | Phase::Waiting(_)
+        | Phase::WaitingForPerson(_)
+        | Phase::Held(_)
+        | Phase::Ended(..) => reason(),
+    };
+    escape(why.unwrap_or_default().as_bytes()).into()
 }
 
 /// The last line of the error of the last attempt.
@@ -188,7 +190,9 @@ mod tests {
         let dead =
             Job { last_error: Some("no\x1b such table".to_owned()), ..job(State::Dead, 4, 3) };
         assert_eq!(text(why(&dead, MOMENT)), r"no\x1b such table");
-        let waits = Job { scheduled_at: after(90), ..job(State::Pending, 0, 0) };
-        assert_eq!(text(why(&waits, MOMENT)), "is due in 1m30s");
+        let ready = job(State::Ready, 0, 0);
+        assert_eq!(text(why(&ready, MOMENT)), "waits for a free worker");
+        let alone = Moment { runner_alive: false, ..MOMENT };
+        assert_eq!(text(why(&ready, alone)), "no runner is alive");
     }
 }

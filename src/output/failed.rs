@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::escape::escape;
 use super::table::{Cell, Column, Table};
 use super::{Items, Moment, Style, View, cells, json, paint};
 use crate::job::{Attempt, Job, JobId};
@@ -10,7 +11,7 @@ use crate::job::{Attempt, Job, JobId};
 pub struct Failure {
     /// The job.
     pub job: Job,
-    /// Its last attempt, if it had one.
+    /// Its last attempt, where the job itself does not tell how that ended.
     pub last: Option<Attempt>,
 }
 
@@ -39,19 +40,22 @@ impl Failure {
     }
 
     fn end(&self) -> Cell {
-        match self.last.as_ref().and_then(end) {
-            Some(end) => end.into(),
+        let (code, signal) = (self.job.exit_code, self.job.signal);
+        let outcome = self.last.as_ref().and_then(|last| last.outcome.as_deref());
+        match end(code, signal, outcome) {
+            Some(end) => escape(end.as_bytes()).into(),
             None => Cell::painted(cells::NOTHING, paint::FAINT),
         }
     }
 }
 
-/// How an attempt ended: `exit 3`, `signal 9`, `timed out`; `None` while it runs.
-pub fn end(attempt: &Attempt) -> Option<String> {
-    match (attempt.exit_code, attempt.signal) {
+/// How an attempt ended: `exit 3`, `signal 9`, else the word for it
+/// (`timed out`); `None` while it runs.
+pub fn end(code: Option<i32>, signal: Option<i32>, outcome: Option<&str>) -> Option<String> {
+    match (code, signal) {
         (Some(code), _) => Some(format!("exit {code}")),
         (None, Some(signal)) => Some(format!("signal {signal}")),
-        (None, None) => attempt.outcome.clone(),
+        (None, None) => outcome.map(str::to_owned),
     }
 }
 
@@ -104,6 +108,8 @@ mod tests {
             scheduled_at: after(8),
             runs_at: Some(after(-20)),
             finished_at: Some(after(-2)),
+            exit_code: outcome.exit_code(),
+            signal: outcome.signal(),
             last_error: outcome.error("first\nlast"),
             ..example::job(7)
         };

@@ -1,6 +1,7 @@
 //! `ax deps`: who waits for whom, as a tree, a table, JSON or a graph.
 
 use std::collections::{BTreeSet, HashMap};
+use std::iter;
 
 use serde_json::{Value, json};
 
@@ -175,16 +176,15 @@ impl View for Graph {
 
     fn dot(&self) -> Option<String> {
         let plain = Style { color: false, width: None };
-        let mut dot = String::from("digraph ax {\n  rankdir = LR;\n  node [shape = box];\n");
-        for job in self.members() {
-            dot.push_str(&format!("  {job} [label = {}];\n", quoted(&self.label(job, plain))));
-        }
-        for edge in &self.edges {
+        let node = |job| format!("  {job} [label = {}];\n", quoted(&self.label(job, plain)));
+        let edge = |edge: &Dependency| {
             let (parent, kind) = (edge.seen.edge.parent, edge.seen.edge.kind);
-            dot.push_str(&format!("  {parent} -> {} [label = \"{kind}\"];\n", edge.child));
-        }
-        dot.push_str("}\n");
-        Some(dot)
+            format!("  {parent} -> {} [label = \"{kind}\"];\n", edge.child)
+        };
+        let head = "digraph ax {\n  rankdir = LR;\n  node [shape = box];\n".to_owned();
+        let nodes = self.members().into_iter().map(node);
+        let lines = iter::once(head).chain(nodes).chain(self.edges.iter().map(edge));
+        Some(lines.chain(iter::once("}\n".to_owned())).collect())
     }
 }
 

@@ -175,7 +175,7 @@ mod tests {
         let want = "
 ID  STATUS   NAME   ATTEMPT  WHEN       TOOK  WHY
  8  dead     job 8  4/4      1m00s ago  20s   no space left on device
- 9  pending  job 9  -        in 5m00s   -     is due in 5m00s
+ 9  pending  job 9  -        in 5m00s   -
 10  running  true   1/4      3s ago     3.0s
 ";
         assert_eq!(list(some()).text(PIPE), want[1..]);
@@ -238,7 +238,7 @@ running  10  -
             ..example::job(7)
         };
         let list = list(vec![job]);
-        assert!(list.text(PIPE).contains("after the year 9999"));
+        assert!(list.text(PIPE).contains("after the year 9999"), "{}", list.text(PIPE));
         assert!(list.items()[0]["finished_at"].is_null());
     }
 }

@@ -60,33 +60,24 @@ impl Shown {
     }
 
     fn text(&self, moment: Moment, style: Style) -> String {
-        let mut text = labelled(&self.fields(moment, style), style);
         let parents = self.job.dependencies.iter().map(|dependency| dependency.seen.edge);
         let parents: Vec<_> = parents.map(|edge| (edge.parent, edge.kind)).collect();
-        self.part(&mut text, style, "waits for", &self.neighbours(&parents, style));
-        self.part(&mut text, style, "waited for by", &self.neighbours(&self.children, style));
-        self.part(&mut text, style, "attempts", &history(&self.history, moment).render(style));
-        if let Some(environment) = &self.environment {
-            let entries = environment.entries().map(|entry| format!("{}\n", escape(entry)));
-            self.part(&mut text, style, "environment", &entries.collect::<String>());
-        }
-        let lines = self.output.split_inclusive(|byte| *byte == b'\n');
-        let lines = lines.map(|line| line.strip_suffix(b"\n").unwrap_or(line));
-        let output: String = lines.map(|line| format!("{}\n", escape(line))).collect();
-        self.part(&mut text, style, "last lines of output", &output);
-        text
+        let history = history(&self.history, moment).render(style);
+        let environment = self.environment.iter().flat_map(EnvBlock::entries);
+        [
+            labelled(&self.fields(moment, style), style),
+            part("waits for", self.neighbours(&parents, style), style),
+            part("waited for by", self.neighbours(&self.children, style), style),
+            part("attempts", history.lines().map(str::to_owned).collect(), style),
+            part("environment", environment.map(escape).collect(), style),
+            part("last lines of output", self.output_lines(), style),
+        ]
+        .concat()
     }
 
-    fn part(&self, text: &mut String, style: Style, title: &str, lines: &str) {
-        if lines.is_empty() {
-            return;
-        }
-        let title = paint::paint(&format!("{title}:"), paint::HEAD, style.color);
-        text.push_str(&format!("\n{title}\n"));
-        for line in lines.lines() {
-            text.push_str(format!("  {line}").trim_end());
-            text.push('\n');
-        }
+    fn output_lines(&self) -> Vec<String> {
+        let lines = self.output.split_inclusive(|byte| *byte == b'\n');
+        lines.map(|line| escape(line.strip_suffix(b"\n").unwrap_or(line))).collect()
     }
 
     fn fields(&self, moment: Moment, style: Style) -> Vec<(&'static str, String)> {
@@ -121,26 +112,35 @@ impl Shown {
         fields.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
     }
 
-    fn neighbours(&self, jobs: &[(JobId, Kind)], style: Style) -> String {
-        let mut lines: String =
-            jobs.iter().take(NEIGHBOURS).map(|pair| self.neighbour(*pair, style)).collect();
+    fn neighbours(&self, jobs: &[(JobId, Kind)], style: Style) -> Vec<String> {
+        let listed = jobs.iter().take(NEIGHBOURS);
+        let mut lines: Vec<_> = listed.map(|pair| self.neighbour(*pair, style)).collect();
         if jobs.len() > NEIGHBOURS {
             let (more, id) = (jobs.len() - NEIGHBOURS, self.job.id);
-            lines.push_str(&format!("and {more} more; `ax deps {id}` shows them\n"));
+            lines.push(format!("and {more} more; `ax deps {id}` shows them"));
         }
         lines
     }
 
     fn neighbour(&self, (id, kind): (JobId, Kind), style: Style) -> String {
         const LONGEST: usize = 60;
-        let Some(node) = self.nodes.get(&id) else { return format!("{id} (missing, {kind})\n") };
+        let Some(node) = self.nodes.get(&id) else { return format!("{id} (missing, {kind})") };
         let state = paint::paint(node.state.as_str(), paint::of(node.state), style.color);
         let title = shorten(&escape(node.title.as_bytes()), LONGEST);
-        format!("{id} {state} {title} ({kind})\n")
+        format!("{id} {state} {title} ({kind})")
     }
 }
 
-/// `1 of 3 used, after 5s × 2, at most 3600s`.
+/// Lines below a title, after a blank one; nothing if there are none.
+fn part(title: &str, lines: Vec<String>, style: Style) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let title = paint::paint(&format!("{title}:"), paint::HEAD, style.color);
+    format!("\n{title}\n  {}\n", lines.join("\n  "))
+}
+
+/// `1 of 3 used, the first after 5s, each × 2, at most 3600s`.
 fn retries(job: &Job) -> String {
     let policy = &job.policy;
     if policy.max_retries == 0 {
@@ -201,7 +201,8 @@ fn history(attempts: &[Attempt], moment: Moment) -> Table {
             attempt.attempt.to_string().into(),
             attempt.started_at.map_or_else(nothing, |at| time::local(at).into()),
             took.unwrap_or_else(nothing),
-            end(attempt).map_or_else(nothing, |end| escape(end.as_bytes()).into()),
+            end(attempt.exit_code, attempt.signal, attempt.outcome.as_deref())
+                .map_or_else(nothing, |end| escape(end.as_bytes()).into()),
             attempt.output_bytes.to_string().into(),
             escape(attempt.reason.as_deref().unwrap_or("").as_bytes()).into(),
         ]);

@@ -131,42 +131,26 @@ impl Table {
     }
 
     fn line(&self, cells: &[Cell], widths: &[usize], color: bool) -> String {
-        let mut line = String::new();
-        let last = cells.len() - 1;
-        for (index, cell) in cells.iter().enumerate() {
-            let (column, wide) = (&self.columns[index], widths[index]);
-            let text = if column.shrinks { shorten(&cell.text, wide) } else { cell.text.clone() };
+        let fitted = |((cell, column), wide): ((&Cell, &Column), &usize)| {
+            let text = if column.shrinks { shorten(&cell.text, *wide) } else { cell.text.clone() };
+            let blanks = " ".repeat(wide.saturating_sub(width(&text)));
             let shown = paint(&text, cell.paint, color);
-            let blanks = pad("", wide.saturating_sub(width(&text)));
-            match (column.right, index == last) {
-                (true, _) => line.push_str(&format!("{blanks}{shown}")),
-                (false, true) => line.push_str(&shown),
-                (false, false) => line.push_str(&format!("{shown}{blanks}")),
-            }
-            if index < last {
-                line.push_str(GAP);
-            }
-        }
-        let mut line = line.trim_end().to_owned();
-        line.push('\n');
-        line
+            if column.right { blanks + &shown } else { shown + &blanks }
+        };
+        let cells: Vec<_> = cells.iter().zip(&self.columns).zip(widths).map(fitted).collect();
+        let line = cells.join(GAP);
+        format!("{}\n", line.trim_end())
     }
 }
 
 /// Lines of `label: value` with the values below each other.
 pub fn labelled(pairs: &[(&str, String)], style: Style) -> String {
     let wide = pairs.iter().map(|(label, _)| width(label)).max().unwrap_or(0) + 1;
-    pairs
-        .iter()
-        .map(|(label, value)| {
-            let label = pad_label(label, wide);
-            format!("{} {value}\n", paint(&label, paint::FAINT, style.color))
-        })
-        .collect()
-}
-
-fn pad_label(label: &str, wide: usize) -> String {
-    pad(&format!("{label}:"), wide)
+    let line = |(label, value): &(&str, String)| {
+        let label = pad(&format!("{label}:"), wide);
+        [&paint(&label, paint::FAINT, style.color), " ", value, "\n"].concat()
+    };
+    pairs.iter().map(line).collect()
 }
 
 #[cfg(test)]

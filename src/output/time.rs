@@ -53,8 +53,8 @@ where
 pub fn midnight(now: Timestamp) -> Timestamp {
     let begun = utc(now).and_then(|utc| {
         let day = utc.with_timezone(&Local).date_naive();
-        let hours = (0..24).filter_map(|hour| day.and_hms_opt(hour, 0, 0));
-        hours.filter_map(|time| Local.from_local_datetime(&time).earliest()).next()
+        let mut hours = (0..24).filter_map(|hour| day.and_hms_opt(hour, 0, 0));
+        hours.find_map(|time| Local.from_local_datetime(&time).earliest())
     });
     begun.map_or(now, |time| Timestamp::from_millis(time.timestamp_millis()))
 }

@@ -91,12 +91,13 @@ fn push_below(steps: &mut Vec<Step>, job: JobId, links: &Links, depth: usize) {
 /// more is to come there.
 fn branch(open: &[bool], last: bool) -> String {
     let bars = open.iter().take(INDENTED).map(|more| if *more { "│  " } else { "   " });
-    let mut branch: String = bars.collect();
-    branch.push_str(if last { "└─ " } else { "├─ " });
+    let bars: String = bars.collect();
+    let bend = if last { "└─" } else { "├─" };
     if open.len() > INDENTED {
-        branch.push_str(&format!("(level {}) ", open.len() + 1));
+        format!("{bars}{bend} (level {}) ", open.len() + 1)
+    } else {
+        format!("{bars}{bend} ")
     }
-    branch
 }
 
 const fn kind_text(kind: Kind) -> &'static str {

@@ -1,0 +1,74 @@
+//! `ax show`: everything about jobs, and why they are not running.
+
+use std::io::Read;
+
+use super::{Answer, Context, alive, deps, printed, select};
+use crate::cli::ShowArgs;
+use crate::data_dir::DataDir;
+use crate::failure::Failure;
+use crate::job::{Attempt, JobId};
+use crate::output::show::{Shown, ShownJobs};
+use crate::store::{Error, Selector, Store};
+
+/// Lines of output that are shown.
+const LINES: usize = 10;
+/// The most of them in bytes: a line may be a gigabyte long.
+const MOST: u64 = 16 * 1024;
+
+pub(super) fn run(args: ShowArgs, context: &Context<'_>) -> Result<Answer, Failure> {
+    let selectors = select::parse(&args.selectors)?;
+    let one = names_one(&selectors);
+    let mut store = context.store()?;
+    let store = store.as_mut();
+    let dir = context.data_dir();
+    let moment = alive::moment(store, &dir, context.now())?;
+    let mut shown = Vec::new();
+    for id in select::ids(store, &selectors)? {
+        shown.push(look_at(store, &dir, id, args.env)?);
+    }
+    Ok(Answer::new(ShownJobs { shown, one, moment }, args.show))
+}
+
+/// Tells whether the selectors can name one job only.
+fn names_one(selectors: &[Selector]) -> bool {
+    match selectors {
+        [Selector::Ids(first, last)] => first == last,
+        [Selector::Last] => true,
+        _ => false,
+    }
+}
+
+fn look_at(store: &mut dyn Store, dir: &DataDir, id: JobId, env: bool) -> Result<Shown, Failure> {
+    let job = store.get(id)?.ok_or(Error::NoSuchJob(id))?;
+    let history = store.attempts(id)?;
+    let output = last_lines(store, dir, id, &history)?;
+    let environment = if env { store.environment(id)? } else { None };
+    let edges = store.graph(&[id])?;
+    let downwards = edges.iter().filter(|edge| edge.seen.edge.parent == id);
+    let children: Vec<_> = downwards.map(|edge| (edge.child, edge.seen.edge.kind)).collect();
+    let parents = job.dependencies.iter().map(|edge| edge.seen.edge.parent);
+    let nodes = deps::nodes(store, parents.chain(children.iter().map(|(child, _)| *child)))?;
+    Ok(Shown { job, environment, history, children, nodes, output })
+}
+
+/// The last lines of the last attempt. Output that cannot be read hides
+/// nothing else about the job.
+fn last_lines(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    id: JobId,
+    history: &[Attempt],
+) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let Some(last) = history.last() else { return Ok(bytes) };
+    let Some(mut output) = printed::read_output(store, dir, id, last.attempt)? else {
+        return Ok(bytes);
+    };
+    if printed::seek_to_last(output.as_mut(), LINES).is_ok() {
+        let read = output.take(MOST).read_to_end(&mut bytes);
+        if let Err(error) = read {
+            bytes.extend_from_slice(format!("(cannot be read: {error})").as_bytes());
+        }
+    }
+    Ok(bytes)
+}

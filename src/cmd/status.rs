@@ -1,0 +1,69 @@
+//! `ax status`: counts by state, the runners that are alive, and what failed today.
+
+use std::collections::HashMap;
+
+use super::{Answer, Context, alive};
+use crate::cli::StatusArgs;
+use crate::failure::Failure;
+use crate::job::{Job, State};
+use crate::output::status::{FailedToday, Status};
+use crate::output::{Moment, time};
+use crate::store::{Order, Query};
+
+pub(super) fn run(args: StatusArgs, context: &Context<'_>) -> Result<Answer, Failure> {
+    let mut store = context.store()?;
+    let now = context.now();
+    let midnight = time::midnight(now);
+    let counts = store.counts()?;
+    let runners = alive::runners(store.as_mut(), &context.data_dir())?;
+    let query = Query {
+        states: State::FAILED.to_vec(),
+        since: Some(midnight),
+        order: Order::Finished,
+        ..Query::default()
+    };
+    let mut failed = store.list(&query)?;
+    failed.retain(|job| job.finished_at.is_some_and(|end| end >= midnight));
+    let moment = Moment { now, runner_alive: !runners.is_empty() };
+    let status = Status { counts, runners, failures: ranked(&failed), moment };
+    Ok(Answer::new(status, args.show))
+}
+
+/// Counts failures by what people call the jobs, the most frequent first. The
+/// jobs come in the order of their ends, so the last error of a name stays.
+fn ranked(failed: &[Job]) -> Vec<FailedToday> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut ranked: Vec<FailedToday> = Vec::new();
+    for job in failed {
+        let title = job.title();
+        let place = *places.entry(title.clone()).or_insert(ranked.len());
+        if place == ranked.len() {
+            ranked.push(FailedToday { title, times: 0, error: String::new() });
+        }
+        let error = job.last_error.as_ref().or(job.reason.as_ref());
+        ranked[place].times += 1;
+        ranked[place].error = error.cloned().unwrap_or_default();
+    }
+    ranked.sort_by_key(|failed| std::cmp::Reverse(failed.times));
+    ranked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::example;
+
+    #[test]
+    fn the_most_frequent_failure_comes_first_with_its_last_error() {
+        let failed = |name: &str, error: &str| Job {
+            name: Some(name.to_owned()),
+            last_error: Some(error.to_owned()),
+            ..example::job(1)
+        };
+        let jobs = [failed("once", "a"), failed("twice", "old"), failed("twice", "new")];
+        let want = [("twice", 2, "new"), ("once", 1, "a")].map(|(title, times, error)| {
+            FailedToday { title: title.to_owned(), times, error: error.to_owned() }
+        });
+        assert_eq!(ranked(&jobs), want);
+    }
+}
