@@ -6,6 +6,7 @@
 //! here, if what was believed still holds. `tests/it/store/conformance.rs`
 //! states every promise once, for every backend.
 
+mod fault;
 pub mod sqlite;
 
 use std::path::PathBuf;
@@ -14,6 +15,8 @@ use crate::job::{
     Added, Attempt, Claim, Claimed, Dependency, Edge, Event, FlowRunId, Job, JobId, NewJob,
     Process, RunnerId, Settlement, State, Timestamp,
 };
+
+pub use fault::{Cure, Fault, FaultKind, Repair};
 
 /// What a verb of the store may answer instead of its result.
 #[derive(Debug, thiserror::Error)]
@@ -292,48 +295,6 @@ pub enum Resolution {
     Failed,
     /// Start it again.
     Retry,
-}
-
-/// A disagreement that the store found in itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Which check found it.
-    pub kind: FaultKind,
-    /// The job it is about, if it is about one.
-    pub job: Option<JobId>,
-    /// What is wrong, for a person.
-    pub what: String,
-}
-
-/// What can be wrong inside the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FaultKind {
-    /// A dependency on a job that does not exist.
-    MissingParent,
-    /// A dependency of a job that does not exist.
-    MissingChild,
-    /// A job that depends on itself.
-    SelfDependency,
-    /// Jobs that wait for each other.
-    Cycle,
-    /// A job that waits for what can never come.
-    NeverReady,
-    /// A job whose state and attempts disagree.
-    StateDisagrees,
-    /// A count or cache that is not what it counts.
-    Drifted,
-    /// A job that is ready to be judged, and nobody did.
-    Overdue,
-    /// A time that lies in the far future or past.
-    AbsurdTime,
-    /// A value that no `ax` writes.
-    Nonsense,
-    /// What `integrity_check` says.
-    Corrupt,
-    /// What `foreign_key_check` says.
-    ForeignKey,
-    /// A write-ahead log that has grown large.
-    LargeLog,
 }
 
 /// One handle on one database.

@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{
-    Counts, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival, Runner, Selector,
-    Store, Turn, Turned,
+    Counts, Cure, Fault, Moved, NewRunner, Outlook, Query, Repair, Resolution, Result, Revival,
+    Runner, Selector, Store, Turn, Turned,
 };
 use crate::job::{
     Added, Attempt, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, NewJob, RunnerId,
@@ -214,6 +214,11 @@ impl Store for Sqlite {
     }
 
     fn mend(&mut self, fault: &Fault, now: Timestamp) -> Result<Option<String>> {
+        if fault.cure == Cure::Repair(Repair::Checkpoint) {
+            let emptied = check::checkpoint(&self.connection);
+            let emptied = emptied.map_err(|engine| error::translate(&self.path, &engine))?;
+            return Ok(emptied.then(|| Repair::Checkpoint.sentence().to_owned()));
+        }
         self.write(|tx| Ok(check::mend(tx, fault, now)?))
     }
 }
