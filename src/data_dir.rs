@@ -12,6 +12,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use nix::sys::statfs::{self, FsType};
+
 use crate::job::{JobId, RunnerId};
 
 /// Where the database is when nobody says: `$XDG_DATA_HOME/ax/ax.db`, else
@@ -112,6 +114,22 @@ impl DataDir {
         let mut name = journal.file_name().unwrap_or_default().to_owned();
         name.push(".spool");
         self.out().join(name)
+    }
+}
+
+/// The name of the network file system that a file lies on, if it does: their
+/// locks cannot be relied on, see <https://www.sqlite.org/faq.html#q5>.
+pub fn network_file_system(path: &Path) -> Option<&'static str> {
+    const SMB2: FsType = FsType(0xfe53_4d42);
+    const CIFS: FsType = FsType(0xff53_4d42);
+    const CEPH: FsType = FsType(0x00c3_6400);
+    match statfs::statfs(path).ok()?.filesystem_type() {
+        statfs::NFS_SUPER_MAGIC => Some("NFS"),
+        statfs::SMB_SUPER_MAGIC | SMB2 | CIFS => Some("SMB"),
+        statfs::CODA_SUPER_MAGIC => Some("Coda"),
+        statfs::AFS_SUPER_MAGIC => Some("AFS"),
+        CEPH => Some("Ceph"),
+        _ => None,
     }
 }
 

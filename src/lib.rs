@@ -4,6 +4,7 @@ pub mod cli;
 pub mod clock;
 pub mod cmd;
 pub mod data_dir;
+pub mod doctor;
 pub mod exec;
 pub mod exit;
 pub mod failure;

@@ -5,6 +5,7 @@
 
 mod alive;
 mod deps;
+mod doctor;
 mod hold;
 mod list;
 mod logs;
@@ -106,6 +107,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Fai
 fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failure> {
     match command {
         Command::Deps(args) => deps::run(args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
         Command::List(args) => list::run(args, context),
         Command::Retry(args) => retry::run(args, context),
         Command::Show(args) => show::run(args, context),
@@ -116,7 +118,6 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Add(_)
         | Command::Run(_)
         | Command::Recover(_)
-        | Command::Doctor(_)
         | Command::Completions(_)
         | Command::Man(_)
         | Command::Supervise(_) => Err(Failure::usage("to come")),

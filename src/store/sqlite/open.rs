@@ -9,12 +9,12 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Instant;
 
-use nix::sys::statfs::{self, FsType};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy;
 use super::error::translate;
 use super::schema::{self, Found};
+use crate::data_dir::network_file_system;
 use crate::store::{Error, Result};
 
 /// The first SQLite whose write-ahead log does not lose commits of several
@@ -150,21 +150,8 @@ fn reason(error: &io::Error) -> String {
     text.to_lowercase()
 }
 
-/// File systems over a network have no locks that can be relied on:
-/// <https://www.sqlite.org/faq.html#q5>.
 fn check_file_system(path: &Path) -> Result<()> {
-    const SMB2: FsType = FsType(0xfe53_4d42);
-    const CIFS: FsType = FsType(0xff53_4d42);
-    const CEPH: FsType = FsType(0x00c3_6400);
-    let Ok(found) = statfs::statfs(path) else { return Ok(()) };
-    let name = match found.filesystem_type() {
-        statfs::NFS_SUPER_MAGIC => "NFS",
-        statfs::SMB_SUPER_MAGIC | SMB2 | CIFS => "SMB",
-        statfs::CODA_SUPER_MAGIC => "Coda",
-        statfs::AFS_SUPER_MAGIC => "AFS",
-        CEPH => "Ceph",
-        _ => return Ok(()),
-    };
+    let Some(name) = network_file_system(path) else { return Ok(()) };
     let why = format!("lies on a network file system ({name}), whose locks cannot be relied on");
     Err(refuse(path, why, Some("put the database on a local disk")))
 }

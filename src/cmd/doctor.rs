@@ -1,0 +1,102 @@
+//! `ax doctor`: looks for what is wrong, and says how to cure it.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Context};
+use crate::cli::DoctorArgs;
+use crate::doctor::{self, Finding, Patient};
+use crate::exit;
+use crate::failure::Failure;
+use crate::job::JobId;
+use crate::output::{Style, View};
+use crate::store;
+
+/// Exit 0 if nothing is wrong, or nothing any more; 1 if something is.
+pub(super) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let mut store = store::open(&context.db).map_err(beyond_doctors)?;
+    let dir = context.data_dir();
+    let now = context.now();
+    let mut patient = Patient { store: store.as_mut(), db: &context.db, dir: &dir, now };
+    let mut findings = doctor::examine(&mut patient)?;
+    if args.fix && !args.dry_run {
+        doctor::treat(&mut patient, &mut findings)?;
+        context.wake_runners();
+    }
+    let is_well = findings.iter().all(|finding| finding.fixed);
+    let exit = if is_well { exit::DONE } else { exit::FAILED };
+    let care = if args.dry_run { Care::Rehearse } else { Care::Look };
+    Ok(Answer::new(Findings { findings, care }, args.show).exit(exit))
+}
+
+/// A file that cannot even be opened has the doctor for a hint, who is here.
+fn beyond_doctors(error: store::Error) -> Failure {
+    match error {
+        store::Error::Unusable { path, why, hint: Some(hint) } if hint.contains("ax doctor") => {
+            let name = path.display();
+            let hint = format!(
+                "take a back-up, or what can be read: `sqlite3 {name} .recover | sqlite3 {name}.new`"
+            );
+            Failure::from(store::Error::Unusable { path: path.clone(), why, hint: Some(hint) })
+        }
+        other => Failure::from(other),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Care {
+    /// The cure is told, or what was repaired.
+    Look,
+    /// Told is what would be repaired.
+    Rehearse,
+}
+
+struct Findings {
+    findings: Vec<Finding>,
+    care: Care,
+}
+
+impl View for Findings {
+    fn items(&self) -> Vec<Value> {
+        self.findings.iter().map(item).collect()
+    }
+
+    fn ids(&self) -> Vec<JobId> {
+        let mut ids: Vec<_> = self.findings.iter().filter_map(|finding| finding.job).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Without counts: whoever looks for the number of a job finds that job.
+    fn text(&self, _style: Style) -> String {
+        if self.findings.is_empty() {
+            return "no findings\n".to_owned();
+        }
+        self.findings.iter().map(|finding| self.paragraph(finding)).collect()
+    }
+}
+
+impl Findings {
+    fn paragraph(&self, finding: &Finding) -> String {
+        let Finding { check, what, cure, repair, fixed, .. } = finding;
+        let outcome = match (fixed, repair, self.care) {
+            (true, _, _) => "fixed",
+            (false, Some(_), Care::Rehearse) => "would fix",
+            (false, Some(_), Care::Look) => "cure: `ax doctor --fix`",
+            (false, None, _) => "cure",
+        };
+        format!("{check}: {what}\n  {outcome}: {cure}\n")
+    }
+}
+
+fn item(finding: &Finding) -> Value {
+    let Finding { check, job, what, cure, repair, fixed } = finding;
+    json!({
+        "check": check,
+        "job": job,
+        "what": what,
+        "cure": cure,
+        "repairable": repair.is_some(),
+        "fixed": fixed,
+    })
+}
