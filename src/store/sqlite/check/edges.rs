@@ -88,11 +88,9 @@ fn all(connection: &Connection) -> Result<Vec<(JobId, JobId)>> {
 /// their jobs could never be brought back.
 fn cycle(connection: &Connection, tangle: Tangle) -> Result<Fault> {
     let Tangle { mut cycle, others } = tangle;
-    let mut what = format!("jobs wait for each other: {}", shown(&cycle));
-    if !others.is_empty() {
-        let others: Vec<_> = others.iter().take(SHOWN).map(JobId::to_string).collect();
-        what += &format!("; and with them {}", others.join(", "));
-    }
+    let others: Vec<_> = others.iter().take(SHOWN).map(JobId::to_string).collect();
+    let joined = if others.is_empty() { "" } else { "; and with them " };
+    let what = format!("jobs wait for each other: {}{joined}{}", shown(&cycle), others.join(", "));
     let waits = position_of_waiting(connection, &cycle)?;
     cycle.rotate_left(waits.unwrap_or(0));
     let (child, parent) = (cycle[0], cycle[1]);
@@ -150,7 +148,7 @@ fn unjudged(connection: &Connection, faults: &mut Vec<Fault>) -> Result<()> {
     while let Some(row) = rows.next()? {
         let id: JobId = row.get(0)?;
         if family.as_ref().is_some_and(|family| family.job != id) {
-            faults.extend(family.take().and_then(|family| family.fault()));
+            faults.extend(family.take().and_then(Family::fault));
         }
         let known = match family {
             Some(ref mut known) => known,
@@ -158,7 +156,7 @@ fn unjudged(connection: &Connection, faults: &mut Vec<Fault>) -> Result<()> {
         };
         known.add(row)?;
     }
-    faults.extend(family.and_then(|family| family.fault()));
+    faults.extend(family.and_then(Family::fault));
     Ok(())
 }
 
@@ -187,9 +185,10 @@ impl Family {
     fn add(&mut self, row: &Row<'_>) -> Result<()> {
         let Some(parent) = row.get(3)? else { return Ok(()) };
         let kind = row.get_ref(4)?.as_str().unwrap_or_default().parse();
-        let state = match row.get(5)? {
-            true => row.get_ref(6)?.as_str().unwrap_or_default().parse().map(Some),
-            false => Ok(None),
+        let state = if row.get(5)? {
+            row.get_ref(6)?.as_str().unwrap_or_default().parse().map(Some)
+        } else {
+            Ok(None)
         };
         match (kind, state) {
             (Ok(kind), Ok(state)) => {

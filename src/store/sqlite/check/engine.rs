@@ -1,4 +1,4 @@
-//! What SQLite itself can tell: the structure of the file, references between
+//! What `SQLite` itself can tell: the structure of the file, references between
 //! tables, the schema, and the size of the write-ahead log.
 
 use std::collections::HashMap;
@@ -169,17 +169,16 @@ fn job_reference(connection: &Connection, job: JobId, parent: &str) -> Fault {
     }
 }
 
-/// The size of the write-ahead log.
-pub(super) fn log(connection: &Connection, _now: Timestamp) -> Result<Vec<Fault>> {
+/// The write-ahead log, if it has grown large.
+pub(super) fn log(connection: &Connection) -> Option<Fault> {
     let path = format!("{}-wal", connection.path().unwrap_or_default());
-    let is_large = fs::metadata(&path).is_ok_and(|found| found.len() > LARGE);
-    let fault = |_| Fault {
+    let size = fs::metadata(&path).ok()?.len();
+    (size > LARGE).then(|| Fault {
         kind: FaultKind::LargeLog,
         job: None,
         what: format!("{path} has grown large; somebody has been reading the database for long"),
         cure: Cure::Repair(Repair::Checkpoint),
-    };
-    Ok(is_large.then_some(()).map(fault).into_iter().collect())
+    })
 }
 
 /// Writes the log back and empties it; tells whether nobody was in the way.

@@ -18,8 +18,8 @@ pub(in crate::store::sqlite) fn mend(
     let job = fault.job.unwrap_or_default();
     match repair {
         Repair::Checkpoint => return Ok(None),
+        Repair::ForgetMissingChild | Repair::ForgetHistory if exists(tx, job)? => return Ok(None),
         Repair::ForgetMissingParents => on_job(tx, FORGET_MISSING_PARENTS, job)?,
-        Repair::ForgetMissingChild if exists(tx, job)? => return Ok(None),
         Repair::ForgetMissingChild => {
             on_job(tx, "DELETE FROM ax_deps WHERE job_id = :job", job)?;
             on_job(tx, "DELETE FROM ax_judge WHERE job_id = :job", job)?;
@@ -32,7 +32,6 @@ pub(in crate::store::sqlite) fn mend(
         Repair::Disown => on_job(tx, DISOWN, job)?,
         Repair::Suspend => suspend(tx, job, now)?,
         Repair::Enlist(runner) => enlist(tx, runner, now)?,
-        Repair::ForgetHistory if exists(tx, job)? => return Ok(None),
         Repair::ForgetHistory => {
             on_job(tx, "DELETE FROM ax_outputs WHERE job_id = :job", job)?;
             on_job(tx, "DELETE FROM ax_attempts WHERE job_id = :job", job)?;

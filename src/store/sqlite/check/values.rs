@@ -74,12 +74,12 @@ fn outside_i32(column: &str) -> String {
 /// One reading of `table` that finds the first broken rule of each row: the
 /// number of the rule and the value.
 fn search(table: &str, id: &str, rules: &[Rule]) -> String {
-    let branch = |what: fn(usize, &Rule) -> String| -> String {
-        let branches = rules.iter().enumerate();
-        branches.map(|(n, rule)| format!(" WHEN {} THEN {}", rule.1, what(n, rule))).collect()
+    let branches = |what: fn(usize, &Rule) -> String| -> String {
+        let branch = |(n, rule): (usize, &Rule)| format!(" WHEN {} THEN {}", rule.1, what(n, rule));
+        rules.iter().enumerate().map(branch).collect::<Vec<_>>().concat()
     };
-    let numbers = branch(|n, _| n.to_string());
-    let values = branch(|_, rule| format!("quote({})", rule.0));
+    let numbers = branches(|n, _| n.to_string());
+    let values = branches(|_, rule| format!("quote({})", rule.0));
     format!(
         "SELECT {id}, CASE{numbers} END AS rule, CASE{values} END
         FROM {table} WHERE rule IS NOT NULL ORDER BY {id}"
