@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::when::{duration, past, positive_duration, timeout};
+use crate::job::Timeout;
+use crate::job::settings::PRIORITIES;
+use crate::when::{duration, factor, past, positive_duration, timeout};
 
 /// A job scheduler in one binary, on one `SQLite` file
 ///
@@ -182,40 +184,27 @@ pub struct AddArgs {
     /// Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// Higher runs first [default: 5]
-    #[arg(
-        short,
-        long,
-        env = "AX_DEFAULT_PRIORITY",
-        hide_env_values = true,
-        allow_negative_numbers = true
-    )]
+    /// Higher runs first [default: `$AX_DEFAULT_PRIORITY`, else 5]
+    #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
     pub priority: Option<i64>,
-    /// The longest an attempt may run, or `none` [default: 60s]
-    #[arg(short, long, value_name = "DURATION", value_parser = timeout, env = "AX_DEFAULT_TIMEOUT", hide_env_values = true)]
+    /// The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]
+    #[arg(short, long, value_name = "DURATION", value_parser = timeout)]
     pub timeout: Option<Timeout>,
-    /// Between TERM and KILL when an attempt is stopped
-    #[arg(short, long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
-    pub kill_after: Duration,
-    /// Failures after which another attempt is made [default: 3]
-    #[arg(
-        short = 'r',
-        long,
-        visible_alias = "retries",
-        value_name = "N",
-        env = "AX_DEFAULT_MAX_RETRIES",
-        hide_env_values = true
-    )]
+    /// Between TERM and KILL when an attempt is stopped [default: 10s]
+    #[arg(short, long, value_name = "DURATION", value_parser = duration)]
+    pub kill_after: Option<Duration>,
+    /// Failures after which another attempt is made [default: `$AX_DEFAULT_MAX_RETRIES`, else 3]
+    #[arg(short = 'r', long, visible_alias = "retries", value_name = "N")]
     pub max_retries: Option<u32>,
-    /// The wait before the first retry [default: 5s]
-    #[arg(long, value_name = "DURATION", value_parser = duration, env = "AX_DEFAULT_RETRY_DELAY", hide_env_values = true)]
+    /// The wait before the first retry [default: `$AX_DEFAULT_RETRY_DELAY`, else 5s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub retry_delay: Option<Duration>,
-    /// By what each further wait is longer (1 or more)
-    #[arg(long, value_name = "FACTOR", value_parser = crate::when::factor, default_value = "2")]
-    pub retry_backoff: f64,
-    /// The longest wait between attempts
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h")]
-    pub retry_max_delay: Duration,
+    /// By what each further wait is longer (1 or more) [default: 2]
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub retry_backoff: Option<f64>,
+    /// The longest wait between attempts [default: 1h]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub retry_max_delay: Option<Duration>,
     /// When an outcome is unknown [default: requeue if the job has retries, else hold]
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,
@@ -241,15 +230,11 @@ pub struct AddArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "command")]
     pub from: Option<PathBuf>,
     /// The command: one word is shell text (`-` reads it from standard input), several words are run as they are
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub show: Show,
 }
-
-/// A time limit that may be absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeout(pub Option<Duration>);
 
 /// What to do with a job whose outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

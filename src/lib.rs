@@ -8,9 +8,12 @@ pub mod doctor;
 pub mod exec;
 pub mod exit;
 pub mod failure;
+pub mod fields;
+pub mod flow;
 pub mod job;
 pub mod output;
 pub mod store;
+pub mod suggest;
 mod usage;
 pub mod when;
 

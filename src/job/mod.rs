@@ -3,11 +3,16 @@
 //! Nothing here reads a clock, a file or a process: times are arguments and
 //! every decision is a value. The rules have a file each: [`state`] (the legal
 //! moves), [`verdict`] (what an end means), [`dependency`] (when parents are
-//! met) and [`phase`] (what a person is told of a job that is not running).
+//! met), [`phase`] (what a person is told of a job that is not running),
+//! [`settings`] (what a job gets where nothing was said), [`limits`] (what
+//! names may be) and [`graph`] (who waits for whom in a batch).
 
 pub mod command;
 pub mod dependency;
+pub mod graph;
+pub mod limits;
 pub mod phase;
+pub mod settings;
 pub mod state;
 pub mod verdict;
 
@@ -20,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::Command;
 pub use dependency::{Edge, Kind};
+pub use settings::{Place, Settings, Timeout};
 pub use state::{Event, State};
 pub use verdict::{Outcome, RetryPolicy, Verdict};
 
@@ -200,6 +206,9 @@ pub enum ParentRef {
     /// The job with this key: in the same batch, else an unfinished stored
     /// one, else the latest stored one.
     Key(String),
+    /// The job that this member of the same batch (from 0) is or stands for,
+    /// before or after the one that names it.
+    InBatch(usize),
 }
 
 /// What `--if-exists` says about a key that an unfinished job has already.

@@ -1,0 +1,207 @@
+//! Settings of a job by their names, as files and the environment write them.
+//!
+//! Lines of `--from`, flow files and `AX_DEFAULT_…` all come through [`set`],
+//! so a name means the same and is refused for the same reasons everywhere.
+
+use std::ffi::OsString;
+
+use crate::job::Settings;
+use crate::job::settings::PRIORITIES;
+use crate::when;
+
+/// A value as a file writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A text.
+    Text(&'a str),
+    /// A number, in the digits it is written with.
+    Number(&'a str),
+    /// True or false.
+    Flag(bool),
+    /// Something else, named: `a list`.
+    Other(&'static str),
+}
+
+impl Value<'_> {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Number(_) => "a number",
+            Self::Flag(_) => "true or false",
+            Self::Other(kind) => kind,
+        }
+    }
+
+    /// Says that something else is wanted here.
+    pub fn is_not(self, wanted: &str) -> String {
+        format!("{wanted} is needed here, not {}", self.kind())
+    }
+}
+
+/// The names that [`set`] knows.
+pub const NAMES: &[&str] = &[
+    "priority",
+    "timeout",
+    "kill_after",
+    "max_retries",
+    "retry_delay",
+    "retry_backoff",
+    "retry_max_delay",
+    "on_lost",
+    "hold",
+];
+
+/// Writes one setting; tells whether there is one of this name.
+///
+/// # Errors
+/// Says what is wrong with the value.
+pub fn set(settings: &mut Settings, name: &str, value: Value<'_>) -> Result<bool, String> {
+    match name {
+        "priority" => settings.priority = Some(priority(value)?),
+        "timeout" => settings.timeout = Some(when::timeout(duration_text(value)?)?),
+        "kill_after" => settings.kill_after = Some(duration(value)?),
+        "max_retries" => settings.max_retries = Some(retries(value)?),
+        "retry_delay" => settings.retry_delay = Some(duration(value)?),
+        "retry_backoff" => settings.retry_backoff = Some(when::factor(number(value)?)?),
+        "retry_max_delay" => settings.retry_max_delay = Some(duration(value)?),
+        "on_lost" => settings.on_lost = Some(text(value)?.parse()?),
+        "hold" => settings.hold = Some(flag(value)?),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Reads a text.
+pub fn text(value: Value<'_>) -> Result<&str, String> {
+    match value {
+        Value::Text(text) => Ok(text),
+        Value::Number(_) | Value::Flag(_) | Value::Other(_) => Err(value.is_not("a text")),
+    }
+}
+
+/// Reads a duration: a text, or a number of seconds.
+pub fn duration(value: Value<'_>) -> Result<std::time::Duration, String> {
+    when::duration(duration_text(value)?)
+}
+
+fn duration_text(value: Value<'_>) -> Result<&str, String> {
+    match value {
+        Value::Text(text) | Value::Number(text) => Ok(text),
+        Value::Flag(_) | Value::Other(_) => Err(value.is_not("a duration such as \"10m\"")),
+    }
+}
+
+fn number(value: Value<'_>) -> Result<&str, String> {
+    match value {
+        Value::Number(digits) => Ok(digits),
+        Value::Text(_) | Value::Flag(_) | Value::Other(_) => Err(value.is_not("a number")),
+    }
+}
+
+fn flag(value: Value<'_>) -> Result<bool, String> {
+    match value {
+        Value::Flag(flag) => Ok(flag),
+        Value::Text(_) | Value::Number(_) | Value::Other(_) => Err(value.is_not("true or false")),
+    }
+}
+
+fn priority(value: Value<'_>) -> Result<i64, String> {
+    let digits = number(value)?;
+    let (low, high) = (PRIORITIES.start(), PRIORITIES.end());
+    digits
+        .parse()
+        .ok()
+        .filter(|priority| PRIORITIES.contains(priority))
+        .ok_or_else(|| format!("`{digits}` is not a whole number from {low} to {high}"))
+}
+
+fn retries(value: Value<'_>) -> Result<u32, String> {
+    let digits = number(value)?;
+    let wrong = || format!("`{digits}` is not a whole number from 0 to {}", u32::MAX);
+    digits.parse().map_err(|_| wrong())
+}
+
+/// The variables that change a default, and the setting each one is.
+const VARIABLES: &[(&str, &str)] = &[
+    ("AX_DEFAULT_PRIORITY", "priority"),
+    ("AX_DEFAULT_TIMEOUT", "timeout"),
+    ("AX_DEFAULT_MAX_RETRIES", "max_retries"),
+    ("AX_DEFAULT_RETRY_DELAY", "retry_delay"),
+];
+
+/// Reads the defaults that the environment changes; an empty variable says nothing.
+///
+/// # Errors
+/// Names the variable and says what is wrong with it.
+pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    for (name, setting) in VARIABLES {
+        let Some(value) = variable(name).filter(|value| !value.is_empty()) else { continue };
+        let value = value.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
+        let number = value.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
+        let value = if number { Value::Number(value) } else { Value::Text(value) };
+        set(&mut settings, setting, value).map_err(|why| format!("{name}: {why}"))?;
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Timeout;
+    use std::time::Duration;
+
+    fn settings(name: &str, value: Value<'_>) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        assert_eq!(set(&mut settings, name, value)?, NAMES.contains(&name), "{name}");
+        Ok(settings)
+    }
+
+    #[test]
+    fn every_name_in_the_list_is_known_and_no_other() {
+        for name in NAMES {
+            let tries = [Value::Number("1"), Value::Text("hold"), Value::Flag(true)];
+            assert!(tries.iter().any(|value| settings(name, *value).is_ok()), "{name}");
+        }
+        assert!(settings("colour", Value::Number("1")).is_ok());
+    }
+
+    #[test]
+    fn a_duration_is_a_text_or_a_number_of_seconds() {
+        let minute = Some(Timeout(Some(Duration::from_secs(60))));
+        assert_eq!(settings("timeout", Value::Number("60")).expect("read").timeout, minute);
+        assert_eq!(settings("timeout", Value::Text("1m")).expect("read").timeout, minute);
+        let none = settings("timeout", Value::Text("none")).expect("read");
+        assert_eq!(none.timeout, Some(Timeout(None)));
+        for bad in [Value::Number("-1"), Value::Number("1e400"), Value::Flag(true)] {
+            assert!(settings("timeout", bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_outside_their_range_are_refused() {
+        for bad in ["1.5", "2147483648", "99999999999999999999"] {
+            assert!(settings("priority", Value::Number(bad)).is_err(), "{bad}");
+        }
+        for bad in ["-1", "1.5", "4294967296"] {
+            assert!(settings("max_retries", Value::Number(bad)).is_err(), "{bad}");
+        }
+        let text = settings("priority", Value::Text("5"));
+        assert_eq!(text, Err("a number is needed here, not a text".to_owned()));
+    }
+
+    #[test]
+    fn a_bad_default_of_the_environment_names_its_variable() {
+        let with = |name: &'static str, value: &'static str| {
+            from_environment(move |asked| (asked == name).then(|| value.into()))
+        };
+        let changed = with("AX_DEFAULT_RETRY_DELAY", "200ms").expect("read");
+        assert_eq!(changed.retry_delay, Some(Duration::from_millis(200)));
+        assert_eq!(with("AX_DEFAULT_PRIORITY", "").expect("empty"), Settings::default());
+        assert_eq!(with("AX_DEFAULT_PRIORITY", "-3").expect("read").priority, Some(-3));
+        let why = with("AX_DEFAULT_TIMEOUT", "soon").expect_err("no duration");
+        assert!(why.starts_with("AX_DEFAULT_TIMEOUT: `soon` is not a duration"), "{why}");
+        let why = with("AX_DEFAULT_MAX_RETRIES", "many").expect_err("no number");
+        assert_eq!(why, "AX_DEFAULT_MAX_RETRIES: a number is needed here, not a text");
+    }
+}
