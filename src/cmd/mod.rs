@@ -3,6 +3,7 @@
 //! A command returns an [`Answer`], which [`crate::output`] prints. Only `run`,
 //! `logs` and the generators write as they go.
 
+mod add;
 mod alive;
 mod deps;
 mod doctor;
@@ -15,6 +16,7 @@ mod retry;
 mod select;
 mod show;
 mod status;
+pub mod surroundings;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -106,6 +108,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Fai
 
 fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failure> {
     match command {
+        Command::Add(args) => add::run(*args, context),
         Command::Deps(args) => deps::run(args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::List(args) => list::run(args, context),
@@ -115,8 +118,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Status(args) => status::run(args, context),
-        Command::Add(_)
-        | Command::Run(_)
+        Command::Run(_)
         | Command::Recover(_)
         | Command::Completions(_)
         | Command::Man(_)

@@ -3,12 +3,12 @@
 use chrono::{FixedOffset, NaiveDate, NaiveTime, Offset, Utc, Weekday};
 
 /// What a reader of a refusal can copy.
-pub const EXAMPLES: &str =
+pub(super) const EXAMPLES: &str =
     "`2026-12-01 02:00`, `02:00`, `tomorrow 02:00`, `fri 22:30`, `2026-12-01T02:00:00Z`";
 
 /// A day as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Day {
+pub(super) enum Day {
     /// This one.
     On(NaiveDate),
     /// So many days from today.
@@ -21,7 +21,7 @@ pub enum Day {
 
 /// A time of day as it is written, with its offset if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub(super) struct Clock {
     /// What the clock shows.
     pub time: NaiveTime,
     /// East of Greenwich.
@@ -29,7 +29,7 @@ pub struct Clock {
 }
 
 /// Splits a text into the day and the time of day.
-pub fn written(text: &str) -> Result<(Day, Clock), String> {
+pub(super) fn written(text: &str) -> Result<(Day, Clock), String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.as_slice() {
         [one] => single(one),

@@ -1,0 +1,73 @@
+//! `ax add`: puts jobs in.
+//!
+//! What the options say becomes a [`Draft`]. One command fills it in as it is;
+//! each line of `--from` lays what it says over it. The store takes all of the
+//! jobs or none.
+
+mod batch;
+mod draft;
+mod ids;
+mod line;
+mod lines;
+mod problems;
+mod words;
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use crate::cli::{AddArgs, Show};
+use crate::cmd::{Answer, Context};
+use crate::failure::Failure;
+use crate::job::{Added, NewJob};
+
+use draft::Draft;
+use ids::Ids;
+
+/// Adds one job, or those of `--from`.
+///
+/// # Errors
+/// Says what is wrong with what was typed or written, or why the store
+/// refuses it. Nothing was added then.
+pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let draft = Draft::read(&args, context.now())?;
+    match &args.from {
+        Some(path) => from(path, &draft, args.show, context),
+        None => one(&args, draft, context),
+    }
+}
+
+fn one(args: &AddArgs, draft: Draft, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let command = words::command(&args.command, &mut io::stdin().lock())?;
+    let job = NewJob { key: args.key.clone(), ..draft.job(command) };
+    let added = context.store()?.add(std::slice::from_ref(&job), context.now())?;
+    tell(&added, &job, context);
+    Ok(finish(Ids::one(&added), args.show, context))
+}
+
+fn from(
+    path: &Path,
+    draft: &Draft,
+    show: Show,
+    context: &mut Context<'_>,
+) -> Result<Answer, Failure> {
+    let mut batch = lines::read(path, draft)?;
+    let mut store = context.store()?;
+    batch.check(&mut |selector| store.select(selector))?;
+    let added = store.add(&batch.jobs, context.now()).map_err(|error| batch.explain(error))?;
+    Ok(finish(Ids::many(&added), show, context))
+}
+
+fn finish(ids: Ids, show: Show, context: &Context<'_>) -> Answer {
+    context.wake_runners();
+    Answer::new(ids, show)
+}
+
+/// Tells a person, and no script, that nothing new was added.
+fn tell(added: &[Added], job: &NewJob, context: &mut Context<'_>) {
+    let [Added { id, new: false }] = added else { return };
+    if io::stderr().is_terminal() {
+        let key = job.key.as_deref().unwrap_or_default().escape_debug();
+        // Whether talk is heard changes nothing about what was done.
+        let _ = writeln!(context.err, "job {id} has the key `{key}` already; nothing was added");
+    }
+}

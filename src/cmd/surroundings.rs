@@ -1,0 +1,202 @@
+//! What a job inherits from the command that adds it: directory, environment
+//! and umask.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::job::{EnvBlock, Place, limits};
+
+/// The place where this command runs; `clean` leaves its environment out, but
+/// for [`KEPT`].
+///
+/// # Errors
+/// When the current directory is gone.
+pub fn here(clean: bool) -> Result<Place, Failure> {
+    Ok(at(&current_dir()?, clean))
+}
+
+/// The same in another directory, given by its absolute path.
+pub fn at(dir: &Path, clean: bool) -> Place {
+    let variables = env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
+    let env = if clean { cleaned(variables) } else { inherited(variables) };
+    Place::new(dir, umask(), &env)
+}
+
+/// What a clean environment keeps.
+const KEPT: [&[u8]; 5] = [b"HOME", b"PATH", b"USER", b"LOGNAME", b"SHELL"];
+
+/// The `PATH` of a clean environment that has none.
+const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+/// What `ax` tells a job about itself. A job that adds a job does not hand
+/// its own down.
+const OWN: [&[u8]; 5] =
+    [b"AX_JOB_ID", b"AX_JOB_NAME", b"AX_JOB_KEY", b"AX_ATTEMPT", b"AX_MAX_RETRIES"];
+
+type Variable = (Vec<u8>, Vec<u8>);
+
+fn inherited(variables: impl Iterator<Item = Variable>) -> EnvBlock {
+    block(variables.filter(|(name, _)| !OWN.contains(&name.as_slice())).collect())
+}
+
+fn cleaned(variables: impl Iterator<Item = Variable>) -> EnvBlock {
+    let mut kept: Vec<Variable> =
+        variables.filter(|(name, _)| KEPT.contains(&name.as_slice())).collect();
+    if !kept.iter().any(|(name, _)| name == b"PATH") {
+        kept.push((b"PATH".to_vec(), PATH.to_vec()));
+    }
+    block(kept)
+}
+
+/// Equal environments must be equal bytes, in whatever order they came. Of two
+/// variables of one name the first counts, as for getenv(3).
+fn block(mut variables: Vec<Variable>) -> EnvBlock {
+    variables.sort_by(|(one, _), (other, _)| one.cmp(other));
+    variables.dedup_by(|(later, _), (first, _)| later == first);
+    let entries: Vec<Vec<u8>> =
+        variables.iter().filter_map(|(name, value)| limits::variable(name, value).ok()).collect();
+    EnvBlock::from_entries(entries.iter().map(Vec::as_slice))
+}
+
+/// The directory as its user names it: `$PWD`, if it is this one, keeps
+/// symbolic links in the path.
+fn current_dir() -> Result<PathBuf, Failure> {
+    if let Some(pwd) = env::var_os("PWD").map(PathBuf::from)
+        && pwd.is_absolute()
+        && same_dir(&pwd, Path::new("."))
+    {
+        return Ok(pwd);
+    }
+    env::current_dir().map_err(|error| {
+        Failure::usage(format!("the current directory cannot be used: {error}"))
+            .hint("go to another one, or name one with --cwd")
+    })
+}
+
+fn same_dir(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
+    }
+}
+
+/// The umask. The kernel tells it (since 4.7) in /proc; elsewhere it can only
+/// be read by changing it, which no other thread is there to notice.
+fn umask() -> u32 {
+    fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| umask_in(&status))
+        .unwrap_or_else(|| {
+            let mask = nix::sys::stat::umask(nix::sys::stat::Mode::empty());
+            nix::sys::stat::umask(mask);
+            mask.bits()
+        })
+}
+
+fn umask_in(status: &str) -> Option<u32> {
+    let digits = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(digits.trim(), 8).ok()
+}
+
+/// Makes `dir`, seen from `from`, absolute.
+///
+/// # Errors
+/// When it does not exist, is no directory, or has a NUL in its name.
+pub fn directory(dir: &Path, from: &Path) -> Result<PathBuf, String> {
+    if dir.as_os_str().is_empty() {
+        return Err("the name of the directory is empty".to_owned());
+    }
+    let dir = std::path::absolute(from.join(dir)).map_err(|error| reason(&error))?;
+    match fs::metadata(&dir) {
+        Ok(found) if found.is_dir() => Ok(dir),
+        Ok(_) => Err(format!("{} is not a directory", dir.display())),
+        Err(error) => Err(format!("{} cannot be used: {}", dir.display(), reason(&error))),
+    }
+}
+
+/// An error of the operating system without its number.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}
+
+/// Reads `NAME=VALUE` as the entry of an environment.
+///
+/// # Errors
+/// When it has no `=`, or no name.
+pub fn variable(text: &OsString) -> Result<Vec<u8>, String> {
+    let bytes = text.as_bytes();
+    let shown = text.to_string_lossy();
+    let Some(equals) = bytes.iter().position(|byte| *byte == b'=') else {
+        return Err(format!("`{shown}` is not NAME=VALUE"));
+    };
+    limits::variable(&bytes[..equals], &bytes[equals + 1..])
+        .map_err(|why| format!("`{shown}`: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(entries: &[(&str, &str)]) -> impl Iterator<Item = Variable> {
+        let pairs: Vec<Variable> =
+            entries.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        pairs.into_iter()
+    }
+
+    fn entries(block: &EnvBlock) -> Vec<String> {
+        block.entries().map(|entry| String::from_utf8_lossy(entry).into_owned()).collect()
+    }
+
+    #[test]
+    fn the_environment_is_sorted_and_has_each_variable_once() {
+        let block = inherited(variables(&[("B", "2"), ("A", "1"), ("B", "3"), ("A_", "x=y")]));
+        assert_eq!(entries(&block), ["A=1", "A_=x=y", "B=2"]);
+    }
+
+    #[test]
+    fn a_job_that_adds_a_job_does_not_hand_its_number_down() {
+        let own = [("AX_JOB_ID", "7"), ("AX_ATTEMPT", "1"), ("AX_DB", "/x"), ("AX_JOB_KEY", "k")];
+        assert_eq!(entries(&inherited(variables(&own))), ["AX_DB=/x"]);
+    }
+
+    #[test]
+    fn a_clean_environment_keeps_five_variables_and_always_has_a_path() {
+        let all = [("SECRET", "s"), ("HOME", "/h"), ("SHELL", "/bin/sh"), ("AX_DB", "/x")];
+        let path = "PATH=/usr/local/bin:/usr/bin:/bin";
+        assert_eq!(entries(&cleaned(variables(&all))), ["HOME=/h", path, "SHELL=/bin/sh"]);
+        assert_eq!(entries(&cleaned(variables(&[("PATH", "/p")]))), ["PATH=/p"]);
+    }
+
+    #[test]
+    fn the_umask_is_octal() {
+        assert_eq!(umask_in("Name:\tax\nUmask:\t0027\n"), Some(0o027));
+        assert_eq!(umask_in("Name:\tax\n"), None);
+    }
+
+    #[test]
+    fn a_directory_must_exist_and_becomes_absolute() {
+        let here = tempfile::tempdir().expect("a directory");
+        fs::write(here.path().join("file"), "").expect("a file");
+        assert_eq!(directory(Path::new("."), here.path()), Ok(here.path().to_owned()));
+        let why = directory(Path::new("file"), here.path()).expect_err("a file");
+        assert!(why.ends_with("file is not a directory"), "{why}");
+        let why = directory(Path::new("gone"), here.path()).expect_err("gone");
+        assert!(why.ends_with("gone cannot be used: no such file or directory"), "{why}");
+    }
+
+    #[test]
+    fn a_variable_is_a_name_and_a_value() {
+        assert_eq!(variable(&"A=b=c".into()), Ok(b"A=b=c".to_vec()));
+        assert_eq!(variable(&"A=".into()), Ok(b"A=".to_vec()));
+        for bad in ["A", "", "=x", "="] {
+            assert!(variable(&bad.into()).is_err(), "{bad:?}");
+        }
+    }
+}
