@@ -76,6 +76,13 @@ impl fmt::Display for Failure {
     }
 }
 
+/// An error of the operating system without its number.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}
+
 impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
         use store::Error as E;

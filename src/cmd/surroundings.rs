@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, reason};
 use crate::job::{EnvBlock, Place, limits};
 
 /// The place where this command runs; `clean` leaves its environment out, but
@@ -117,13 +117,6 @@ pub fn directory(dir: &Path, from: &Path) -> Result<PathBuf, String> {
         Ok(_) => Err(format!("{} is not a directory", dir.display())),
         Err(error) => Err(format!("{} cannot be used: {}", dir.display(), reason(&error))),
     }
-}
-
-/// An error of the operating system without its number.
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let end = text.find(" (os error").unwrap_or(text.len());
-    text[..end].to_lowercase()
 }
 
 /// Reads `NAME=VALUE` as the entry of an environment.

@@ -1,1 +1,177 @@
+//! Flow files: jobs that are declared together, in TOML.
+//!
+//! A file is checked as a whole before anything comes of it, and everything
+//! that is wrong with it is told at once, each with its place. A flow that was
+//! read can be added: its names are distinct, its parents exist, and no jobs
+//! wait for each other.
+//!
+//! The keys `schedule`, `timezone`, `catch_up` and `overlap` are checked and
+//! have no effect on a flow that is run now.
 
+mod edges;
+mod error;
+mod read;
+mod values;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::job::{
+    Command, EnvBlock, FlowRunId, Kind, NewJob, ParentRef, Place, Settings, Timestamp,
+};
+
+pub use error::FlowError;
+pub use read::parse;
+
+/// Jobs that were declared together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// What people call it.
+    pub name: String,
+    /// Its jobs, in the order of the file.
+    pub jobs: Vec<FlowJob>,
+}
+
+/// A job of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowJob {
+    /// Its name, which no other job of the flow has.
+    pub name: String,
+    /// What it runs.
+    pub command: Command,
+    /// What it and the flow's `[defaults]` say about how it runs.
+    pub settings: Settings,
+    /// Its directory, seen from that of the file.
+    pub cwd: Option<PathBuf>,
+    /// The variables that are set for it.
+    pub env: EnvBlock,
+    /// The jobs of the flow that it waits for, by their place in it.
+    pub parents: Vec<(usize, Kind)>,
+}
+
+impl Flow {
+    /// The jobs of one run of this flow, due now.
+    ///
+    /// `place` is the directory of the file with the environment and umask of
+    /// the caller; `defaults` holds where neither job nor file says anything.
+    pub fn to_jobs(
+        &self,
+        run: FlowRunId,
+        now: Timestamp,
+        place: &Place,
+        defaults: &Settings,
+    ) -> Vec<NewJob> {
+        self.jobs
+            .iter()
+            .map(|job| NewJob {
+                flow: Some((self.name.clone(), run)),
+                ..job.to_job(now, place, defaults)
+            })
+            .collect()
+    }
+}
+
+impl FlowJob {
+    fn to_job(&self, now: Timestamp, place: &Place, defaults: &Settings) -> NewJob {
+        let place = match &self.cwd {
+            Some(dir) => &place.moved_to(&Path::new(OsStr::from_bytes(&place.cwd)).join(dir)),
+            None => place,
+        };
+        let parents = self.parents.iter().map(|(index, kind)| (ParentRef::InBatch(*index), *kind));
+        NewJob {
+            name: Some(self.name.clone()),
+            extra_env: self.env.clone(),
+            parents: parents.collect(),
+            ..self.settings.or(defaults).job(self.command.clone(), place, now)
+        }
+    }
+}
+
+/// Reads the flow in a file, and tells the directory that the file is in.
+///
+/// # Errors
+/// When it cannot be read, or is no flow.
+pub fn load(path: &Path) -> Result<(Flow, PathBuf), Failure> {
+    let file = path.display().to_string();
+    let unreadable = |why: String| Failure::usage(format!("{file} cannot be read: {why}"));
+    let bytes = fs::read(path).map_err(|error| unreadable(crate::failure::reason(&error)))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        Failure::usage(format!("{file}:{line}: the text is not UTF-8"))
+    })?;
+    let flow = parse(&file, &text)?;
+    let path = std::path::absolute(path).map_err(|error| unreadable(error.to_string()))?;
+    let dir = path.parent().unwrap_or(Path::new("/")).to_owned();
+    Ok((flow, dir))
+}
+
+impl From<FlowError> for Failure {
+    fn from(error: FlowError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn jobs(text: &str) -> Vec<NewJob> {
+        let env = EnvBlock::from_entries([b"A=caller".as_slice()]);
+        let place = Place::new(Path::new("/flows"), 0o027, &env);
+        let defaults = Settings { max_retries: Some(1), priority: Some(2), ..Settings::default() };
+        let flow = parse("f.toml", text).unwrap_or_else(|error| panic!("{error}"));
+        flow.to_jobs(FlowRunId(7), Timestamp::from_millis(5), &place, &defaults)
+    }
+
+    #[test]
+    fn a_run_has_a_job_for_each_table_in_the_order_of_the_file() {
+        let jobs =
+            jobs("name = 'n'\n[jobs.z]\nrun = 'a'\nafter = 'b'\n[jobs.b]\nrun = ['echo', '']\n");
+        let names: Vec<_> = jobs.iter().map(|job| job.name.as_deref()).collect();
+        assert_eq!(names, [Some("z"), Some("b")]);
+        assert_eq!(jobs[0].parents, [(ParentRef::InBatch(1), Kind::After)]);
+        assert_eq!(jobs[1].command, Command::Argv(vec![b"echo".to_vec(), Vec::new()]));
+        assert_eq!(jobs[0].flow, Some(("n".to_owned(), FlowRunId(7))));
+        assert_eq!(jobs[0].scheduled_at, Timestamp::from_millis(5));
+    }
+
+    #[test]
+    fn a_job_comes_before_the_file_and_the_file_before_the_environment() {
+        let job = &jobs(concat!(
+            "[defaults]\ntimeout = '10m'\nretry_delay = 1\npriority = 3\n",
+            "[jobs.a]\nrun = 'a'\ntimeout = 'none'\n",
+        ))[0];
+        assert_eq!((job.timeout, job.priority, job.max_retries), (None, 3, 1));
+        assert_eq!(job.retry_delay, Duration::from_secs(1));
+        assert_eq!(job.kill_after, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_directory_is_seen_from_that_of_the_file() {
+        let text =
+            "[defaults]\ncwd = 'sub'\n[jobs.a]\nrun = 'a'\n[jobs.b]\nrun = 'b'\ncwd = '/x'\n";
+        let jobs = jobs(text);
+        assert_eq!(jobs[0].cwd, b"/flows/sub");
+        assert_eq!(jobs[0].env.get("PWD"), Some(b"/flows/sub".as_slice()));
+        assert_eq!(jobs[1].cwd, b"/x");
+        assert_eq!(jobs[1].umask, 0o027);
+    }
+
+    #[test]
+    fn variables_of_the_job_come_before_those_of_the_file() {
+        let job = &jobs(concat!(
+            "[defaults.env]\nA = 'file'\nB = 'file'\n",
+            "[jobs.a]\nrun = 'a'\nenv = { B = 'job' }\n",
+        ))[0];
+        assert_eq!(job.extra_env.get("A"), Some(b"file".as_slice()));
+        assert_eq!(job.extra_env.get("B"), Some(b"job".as_slice()));
+        assert_eq!(job.env.get("A"), Some(b"caller".as_slice()));
+    }
+}

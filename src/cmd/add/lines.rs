@@ -9,8 +9,8 @@ use super::batch::Batch;
 use super::draft::Draft;
 use super::line::Line;
 use super::problems::{Problem, refuse};
-use crate::cmd::surroundings::{directory, reason};
-use crate::failure::Failure;
+use crate::cmd::surroundings::directory;
+use crate::failure::{Failure, reason};
 use crate::job::Place;
 
 /// The longest line that is read; a command with its arguments has at most

@@ -1,0 +1,366 @@
+//! From the text of a flow file to a [`Flow`], or to all that is wrong with it.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::edges::{Wish, resolve};
+use super::error::Problem;
+use super::values::{Reader, Value, entries};
+use super::{Flow, FlowError, FlowJob};
+use crate::fields;
+use crate::job::{Command, EnvBlock, Kind, Settings, limits};
+
+/// Reads a flow; `file` is what the file is called in errors, and names a
+/// flow that does not name itself.
+///
+/// # Errors
+/// Names everything that is wrong, with its place.
+pub fn parse(file: &str, text: &str) -> Result<Flow, FlowError> {
+    let (root, errors) = DeTable::parse_recoverable(text);
+    let mut reader = Reader::new(errors.iter().map(syntax).collect());
+    if !reader.problems.is_empty() {
+        return Err(FlowError::new(file, text, reader.problems));
+    }
+    let flow = reader.flow(file, root.get_ref());
+    match flow {
+        Some(flow) if reader.problems.is_empty() => Ok(flow),
+        Some(_) | None => Err(FlowError::new(file, text, reader.problems)),
+    }
+}
+
+fn syntax(error: &toml::de::Error) -> Problem {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    Problem { span: error.span().unwrap_or_default(), what }
+}
+
+/// What a table of options says, in `[defaults]` or of one job.
+#[derive(Clone, Default)]
+struct Options {
+    settings: Settings,
+    cwd: Option<PathBuf>,
+    env: EnvBlock,
+}
+
+/// A job, before its parents are looked for.
+struct Draft {
+    name: String,
+    command: Option<Command>,
+    options: Options,
+    wishes: Vec<Wish>,
+}
+
+const ROOT: &[&str] =
+    &["name", "schedule", "timezone", "catch_up", "overlap", "defaults", "retry", "jobs"];
+
+impl Reader {
+    fn flow(&mut self, file: &str, root: &DeTable<'_>) -> Option<Flow> {
+        let mut name = Path::new(file).file_stem()?.to_string_lossy().into_owned();
+        let mut defaults = Options::default();
+        let mut drafts = Vec::new();
+        let mut jobs = 0..0;
+        for (key, span, value) in entries(root) {
+            match key {
+                "name" => name = self.take(value, |value| label("name", value)).unwrap_or(name),
+                "schedule" | "timezone" => {
+                    self.take(value, |value| fields::text(value).map(drop));
+                }
+                "catch_up" => self.one_of(value, &["none", "one", "all"]),
+                "overlap" => self.one_of(value, &["skip", "queue", "allow"]),
+                "defaults" => defaults = self.defaults(value),
+                "retry" => self.wrong(span, "chain retry is not supported by this version"),
+                "jobs" => {
+                    jobs = span;
+                    drafts = self.jobs(value);
+                }
+                _ => self.unknown(key, span, ROOT.iter().copied()),
+            }
+        }
+        if drafts.is_empty() && self.problems.is_empty() {
+            self.wrong(jobs, "the flow has no jobs; one is `[jobs.NAME]` with `run = \"…\"`");
+        }
+        self.finish(name, &defaults, drafts)
+    }
+
+    fn finish(&mut self, name: String, defaults: &Options, drafts: Vec<Draft>) -> Option<Flow> {
+        let wishes: Vec<(String, Vec<Wish>)> =
+            drafts.iter().map(|draft| (draft.name.clone(), draft.wishes.clone())).collect();
+        let parents = match resolve(&wishes) {
+            Ok(parents) => parents,
+            Err(problems) => {
+                self.problems.extend(problems);
+                return None;
+            }
+        };
+        let jobs = drafts.into_iter().zip(parents).filter_map(|(draft, parents)| {
+            Some(FlowJob {
+                name: draft.name,
+                command: draft.command?,
+                settings: draft.options.settings.or(&defaults.settings),
+                cwd: draft.options.cwd.or_else(|| defaults.cwd.clone()),
+                env: defaults.env.overlaid(&draft.options.env),
+                parents,
+            })
+        });
+        Some(Flow { name, jobs: jobs.collect() })
+    }
+
+    fn defaults(&mut self, value: &Value<'_>) -> Options {
+        let mut options = Options::default();
+        let Some(table) = self.table(value) else { return options };
+        for (key, span, value) in entries(table) {
+            if !self.option(&mut options, key, value) {
+                self.unknown(key, span, option_names());
+            }
+        }
+        options
+    }
+
+    fn jobs(&mut self, value: &Value<'_>) -> Vec<Draft> {
+        let Some(table) = self.table(value) else { return Vec::new() };
+        entries(table)
+            .into_iter()
+            .filter_map(|(name, span, value)| {
+                if let Err(why) = limits::label("name of the job", name) {
+                    self.wrong(span.clone(), why);
+                }
+                let table = self.table(value)?;
+                Some(self.job(name, span, table))
+            })
+            .collect()
+    }
+
+    fn job(&mut self, name: &str, place: Range<usize>, table: &DeTable<'_>) -> Draft {
+        let name = name.to_owned();
+        let mut draft =
+            Draft { name, command: None, options: Options::default(), wishes: Vec::new() };
+        let mut has_run = false;
+        for (key, span, value) in entries(table) {
+            match (key, key.parse::<Kind>()) {
+                ("run", _) => {
+                    has_run = true;
+                    draft.command = self.command(value);
+                }
+                (_, Ok(kind)) => draft.wishes.extend(self.wishes(kind, value)),
+                (_, Err(_)) if self.option(&mut draft.options, key, value) => (),
+                (_, Err(_)) => self.unknown(key, span, job_names()),
+            }
+        }
+        if !has_run {
+            let shown = draft.name.escape_debug();
+            self.wrong(place, format!("the job `{shown}` has no `run`, which says what it runs"));
+        }
+        draft
+    }
+
+    fn command(&mut self, value: &Value<'_>) -> Option<Command> {
+        let command = match value.get_ref() {
+            DeValue::String(text) => Command::Shell(text.as_bytes().to_vec()),
+            DeValue::Array(_) => {
+                let words = self.texts(value)?;
+                Command::Argv(words.into_iter().map(|(word, _)| word.into_bytes()).collect())
+            }
+            DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Table(_) => {
+                return self.take(value, |value| Err(value.is_not("a text or a list of words")));
+            }
+        };
+        command.check().map_err(|why| self.wrong(value.span(), why)).ok()?;
+        Some(command)
+    }
+
+    fn wishes(&mut self, kind: Kind, value: &Value<'_>) -> Vec<Wish> {
+        let wish = |(parent, span)| Wish { parent, kind, span };
+        self.texts(value).unwrap_or_default().into_iter().map(wish).collect()
+    }
+
+    /// Reads one option; tells whether there is one of this name.
+    fn option(&mut self, options: &mut Options, key: &str, value: &Value<'_>) -> bool {
+        match key {
+            "cwd" => options.cwd = self.take(value, directory),
+            "env" => options.env = self.variables(value),
+            _ => {
+                let set = |value: fields::Value<'_>| fields::set(&mut options.settings, key, value);
+                return self.take(value, set).unwrap_or(true);
+            }
+        }
+        true
+    }
+
+    fn variables(&mut self, value: &Value<'_>) -> EnvBlock {
+        let Some(table) = self.table(value) else { return EnvBlock::default() };
+        let mut variables = Vec::with_capacity(table.len());
+        for (name, _, value) in entries(table) {
+            variables.extend(self.take(value, |value| {
+                limits::variable(name.as_bytes(), fields::text(value)?.as_bytes())
+            }));
+        }
+        EnvBlock::from_entries(variables.iter().map(Vec::as_slice))
+    }
+}
+
+fn option_names() -> impl Iterator<Item = &'static str> {
+    fields::NAMES.iter().copied().chain(["cwd", "env"])
+}
+
+fn job_names() -> impl Iterator<Item = &'static str> {
+    let kinds = Kind::ALL.iter().map(|kind| kind.as_str());
+    option_names().chain(["run"]).chain(kinds)
+}
+
+fn label(what: &str, value: fields::Value<'_>) -> Result<String, String> {
+    let label = fields::text(value)?;
+    limits::label(what, label)?;
+    Ok(label.to_owned())
+}
+
+fn directory(value: fields::Value<'_>) -> Result<PathBuf, String> {
+    match fields::text(value)? {
+        "" => Err("the name of the directory is empty".to_owned()),
+        text if text.contains('\0') => Err("the directory contains a NUL".to_owned()),
+        text => Ok(PathBuf::from(text)),
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The first line of each problem.
+    fn refusal(text: &str) -> Vec<String> {
+        let error = parse("f.toml", text).expect_err("something is wrong").to_string();
+        let told = |line: &&str| line.starts_with("f.toml:");
+        error.lines().filter(told).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_flow_without_a_name_is_called_like_its_file() {
+        let flow = parse("dir/nightly.toml", "[jobs.a]\nrun = 'true'\n").expect("a flow");
+        assert_eq!(flow.name, "nightly");
+    }
+
+    #[test]
+    fn keys_about_schedules_are_taken() {
+        let text = concat!(
+            "schedule = '0 2 * * *'\ntimezone = 'Europe/Berlin'\ncatch_up = 'one'\n",
+            "overlap = 'skip'\n[jobs.a]\nrun = 'true'\n",
+        );
+        assert!(parse("f.toml", text).is_ok());
+        let wrong = refusal("schedule = 2\ncatch_up = 'some'\noverlap = 1\n[jobs.a]\nrun = 'a'\n");
+        assert_eq!(
+            wrong,
+            [
+                "f.toml:1:12: a text is needed here, not a number",
+                "f.toml:2:12: `some` is none of none, one, all",
+                "f.toml:3:11: a text is needed here, not a number",
+            ]
+        );
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_with_its_place() {
+        let text = concat!(
+            "nane = 'n'\n",
+            "[defaults]\ntimeout = 'soon'\nrun = 'x'\n",
+            "[jobs.fetch]\nrun = ''\npriority = 1.5\n",
+            "[jobs.clean]\nafter = ['fetsh', 3]\n",
+            "[jobs.report]\nrun = ['a', 1]\nenv = { A = 1 }\ntimeuot = 1\n",
+        );
+        assert_eq!(
+            refusal(text),
+            [
+                "f.toml:1:1: unknown key `nane`; did you mean `name`?",
+                "f.toml:3:11: `soon` is not a duration; these are: `90` (seconds), `10m`, \
+                 `1h30m`, `2d`, `200ms`",
+                "f.toml:4:1: unknown key `run`",
+                "f.toml:6:7: the command is empty",
+                "f.toml:7:12: `1.5` is not a whole number from -2147483648 to 2147483647",
+                "f.toml:8:7: the job `clean` has no `run`, which says what it runs",
+                "f.toml:9:19: a text is needed here, not a number",
+                "f.toml:11:13: a text is needed here, not a number",
+                "f.toml:12:13: a text is needed here, not a number",
+                "f.toml:13:1: unknown key `timeuot`; did you mean `timeout`?",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_parent_that_does_not_exist_is_told_with_the_one_that_was_meant() {
+        let text = "[jobs.fetch]\nrun = 'a'\n[jobs.b]\nrun = 'b'\nafter = ['fetsh']\n";
+        let error = parse("f.toml", text).expect_err("no such parent").to_string();
+        assert_eq!(
+            error,
+            "f.toml:5:10: no job of this flow is named `fetsh`; did you mean `fetch`?\n  \
+             |\n5 | after = ['fetsh']\n  |          ^^^^^^^"
+        );
+    }
+
+    #[test]
+    fn a_circle_is_told_by_name_together_with_what_else_is_wrong() {
+        let text = concat!(
+            "[jobs.a]\nrun = 'a'\nafter = 'b'\n[jobs.b]\nrun = 'b'\non_failure = ['a']\n",
+            "[jobs.c]\nrun = 'c'\nafter_any = 'c'\n[jobs.d]\nrun = 'd'\nafter = 'gone'\n",
+        );
+        assert_eq!(
+            refusal(text),
+            [
+                "f.toml:3:9: these jobs wait for each other: a → b → a",
+                "f.toml:9:13: `c` waits for itself",
+                "f.toml:12:9: no job of this flow is named `gone`",
+            ]
+        );
+    }
+
+    #[test]
+    fn retry_of_the_whole_chain_is_refused() {
+        let text = "[retry]\nmax = 2\n[jobs.a]\nrun = 'a'\n";
+        assert_eq!(refusal(text), ["f.toml:1:2: chain retry is not supported by this version"]);
+    }
+
+    #[test]
+    fn a_flow_without_jobs_is_refused() {
+        let message = ": the flow has no jobs; one is `[jobs.NAME]` with `run = \"…\"`";
+        assert_eq!(refusal(""), [format!("f.toml:1:1{message}")]);
+        assert_eq!(refusal("name = 'x'\n[jobs]\n"), [format!("f.toml:2:2{message}")]);
+        assert_eq!(refusal("jobs = 3"), ["f.toml:1:8: a table is needed here, not a number"]);
+        assert_eq!(refusal("jobs.a = 'x'"), ["f.toml:1:10: a table is needed here, not a text"]);
+    }
+
+    #[test]
+    fn what_is_not_toml_is_told_with_its_place() {
+        assert!(refusal("[jobs.a]\nrun = 'a\n")[0].starts_with("f.toml:2:"));
+        assert!(refusal("[jobs.a]\nrun = 'a'\nrun = 'b'\n")[0].starts_with("f.toml:3:1:"));
+        assert!(refusal("x = 'a\u{7}'")[0].starts_with("f.toml:1:"));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_and_overflows_nothing() {
+        assert!(!refusal(&format!("x = {}", "[".repeat(200_000))).is_empty());
+        assert!(!refusal(&format!("x = {}", "{a=".repeat(200_000))).is_empty());
+        assert!(!refusal(&format!("{}a = 1", "a.".repeat(200_000))).is_empty());
+    }
+
+    #[test]
+    fn a_chain_of_ten_thousand_is_read() {
+        use std::fmt::Write;
+        let mut text = "[jobs.j0]\nrun = 'a'\n".to_owned();
+        for job in 1..10_000 {
+            let parent = job - 1;
+            writeln!(text, "[jobs.j{job}]\nrun = 'a'\nafter = 'j{parent}'").expect("a String");
+        }
+        assert_eq!(parse("f.toml", &text).expect("a flow").jobs.len(), 10_000);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(
+            text in "\\PC*|(\\[?(jobs|defaults|retry)?\\.?[ab]?\\]? ?(run|after|env|cwd)? ?=? ?[\\[{'0-9a\",=]{0,5}\n){0,6}"
+        ) {
+            let _ = parse("f.toml", &text);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The values of a flow file, and what is wrong with them.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::Problem;
+use crate::fields;
+use crate::suggest::did_you_mean;
+
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type Entry<'t, 'a> = (&'t str, Range<usize>, &'t Value<'a>);
+
+/// Collects what is wrong on the way, and goes on.
+pub(super) struct Reader {
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Reader {
+    pub(super) fn new(problems: Vec<Problem>) -> Self {
+        Self { problems }
+    }
+
+    /// Reads a text or a list of texts; tells each that is none.
+    pub(super) fn texts(&mut self, value: &Value<'_>) -> Option<Vec<(String, Range<usize>)>> {
+        let items = match value.get_ref() {
+            DeValue::Array(items) => items.iter().collect(),
+            DeValue::String(_)
+            | DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Table(_) => vec![value],
+        };
+        let before = self.problems.len();
+        let mut texts = Vec::with_capacity(items.len());
+        for item in items {
+            let text = self.take(item, |value| fields::text(value).map(str::to_owned));
+            texts.extend(text.map(|text| (text, item.span())));
+        }
+        (self.problems.len() == before).then_some(texts)
+    }
+
+    pub(super) fn one_of(&mut self, value: &Value<'_>, choices: &[&str]) {
+        self.take(value, |value| match fields::text(value)? {
+            text if choices.contains(&text) => Ok(()),
+            text => Err(format!("`{}` is none of {}", text.escape_debug(), choices.join(", "))),
+        });
+    }
+
+    pub(super) fn table<'t, 'a>(&mut self, value: &'t Value<'a>) -> Option<&'t DeTable<'a>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            DeValue::String(_)
+            | DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_) => self.take(value, |value| Err(value.is_not("a table"))),
+        }
+    }
+
+    /// Reads a value; if it is wrong, that is told at its place.
+    pub(super) fn take<T>(
+        &mut self,
+        value: &Value<'_>,
+        read: impl FnOnce(fields::Value<'_>) -> Result<T, String>,
+    ) -> Option<T> {
+        with_field(value.get_ref(), read).map_err(|why| self.wrong(value.span(), why)).ok()
+    }
+
+    pub(super) fn unknown<'n>(
+        &mut self,
+        key: &str,
+        span: Range<usize>,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
+        let near = did_you_mean(key, known);
+        self.wrong(span, format!("unknown key `{}`{near}", key.escape_debug()));
+    }
+
+    pub(super) fn wrong(&mut self, span: Range<usize>, what: impl Into<String>) {
+        self.problems.push(Problem { span, what: what.into() });
+    }
+}
+
+/// The entries of a table in the order of the file.
+pub(super) fn entries<'t, 'a>(table: &'t DeTable<'a>) -> Vec<Entry<'t, 'a>> {
+    let mut entries: Vec<Entry<'t, 'a>> =
+        table.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span(), value)).collect();
+    entries.sort_by_key(|(_, span, _)| span.start);
+    entries
+}
+
+/// Shows a value of TOML as one of a file of any kind.
+fn with_field<T>(value: &DeValue<'_>, read: impl FnOnce(fields::Value<'_>) -> T) -> T {
+    match value {
+        DeValue::String(text) => read(fields::Value::Text(text)),
+        DeValue::Integer(number) => {
+            let plain = i128::from_str_radix(number.as_str(), number.radix());
+            read(fields::Value::Number(
+                &plain.map_or(number.to_string(), |plain| plain.to_string()),
+            ))
+        }
+        DeValue::Float(number) => read(fields::Value::Number(number.as_str())),
+        DeValue::Boolean(flag) => read(fields::Value::Flag(*flag)),
+        DeValue::Datetime(_) => read(fields::Value::Other("a date")),
+        DeValue::Array(_) => read(fields::Value::Other("a list")),
+        DeValue::Table(_) => read(fields::Value::Other("a table")),
+    }
+}
