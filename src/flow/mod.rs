@@ -174,4 +174,26 @@ mod tests {
         assert_eq!(job.extra_env.get("B"), Some(b"job".as_slice()));
         assert_eq!(job.env.get("A"), Some(b"caller".as_slice()));
     }
+
+    #[test]
+    fn the_flow_that_is_shown_to_people_is_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/flows/nightly.toml");
+        let (flow, dir) = load(Path::new(path)).unwrap_or_else(|failure| panic!("{failure:?}"));
+        let names: Vec<&str> = flow.jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["fetch", "clean", "report", "alert"]);
+        assert_eq!(flow.jobs[3].parents, [0, 1, 2].map(|place| (place, Kind::OnFailure)));
+        assert!(dir.ends_with("tests/flows"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told_in_words() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let gone = load(&dir.path().join("gone.toml")).expect_err("no such file");
+        let words = "gone.toml cannot be read: no such file or directory";
+        assert!(gone.message.ends_with(words), "{}", gone.message);
+        let latin = dir.path().join("latin.toml");
+        fs::write(&latin, b"name = 'n'\n# caf\xe9\n").expect("a file");
+        let message = load(&latin).expect_err("not UTF-8").message;
+        assert!(message.ends_with("latin.toml:2: the text is not UTF-8"), "{message}");
+    }
 }
