@@ -164,22 +164,23 @@ Examples:
 
 A line of --from: {\"command\": \"text\" | \"argv\": [...], \"name\", \"key\",
 \"after\": [id or key, ...], \"on_failure\", \"after_any\", \"priority\", \"delay\" | \"at\",
-\"timeout\", \"max_retries\", \"retry_delay\", \"on_lost\", \"cwd\", \"env\": {...}}")]
+\"timeout\", \"kill_after\", \"max_retries\", \"retry_delay\", \"retry_backoff\",
+\"retry_max_delay\", \"on_lost\", \"hold\", \"cwd\", \"env\": {...}}")]
 pub struct AddArgs {
     /// What people call the job
     #[arg(short, long)]
     pub name: Option<String>,
     /// Run after these jobs ended with success
-    #[arg(short, long, value_name = "ID,...")]
+    #[arg(short, long, value_name = "ID,...", allow_negative_numbers = true)]
     pub after: Vec<OsString>,
     /// Run if one of these jobs is dead
-    #[arg(long, value_name = "ID,...")]
+    #[arg(long, value_name = "ID,...", allow_negative_numbers = true)]
     pub on_failure: Vec<OsString>,
     /// Run after these jobs ended, whatever the end
-    #[arg(long, value_name = "ID,...")]
+    #[arg(long, value_name = "ID,...", allow_negative_numbers = true)]
     pub after_any: Vec<OsString>,
     /// Run this much later: 90 (seconds), 10m, 1h30m, 2d
-    #[arg(short, long, value_name = "DURATION", value_parser = duration, conflicts_with = "at")]
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration, conflicts_with = "at")]
     pub delay: Option<Duration>,
     /// Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339
     #[arg(long, value_name = "TIME")]
@@ -188,22 +189,28 @@ pub struct AddArgs {
     #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
     pub priority: Option<i64>,
     /// The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]
-    #[arg(short, long, value_name = "DURATION", value_parser = timeout)]
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = timeout)]
     pub timeout: Option<Timeout>,
     /// Between TERM and KILL when an attempt is stopped [default: 10s]
-    #[arg(short, long, value_name = "DURATION", value_parser = duration)]
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
     pub kill_after: Option<Duration>,
     /// Failures after which another attempt is made [default: `$AX_DEFAULT_MAX_RETRIES`, else 3]
-    #[arg(short = 'r', long, visible_alias = "retries", value_name = "N")]
+    #[arg(
+        short = 'r',
+        long,
+        visible_alias = "retries",
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub max_retries: Option<u32>,
     /// The wait before the first retry [default: `$AX_DEFAULT_RETRY_DELAY`, else 5s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
     pub retry_delay: Option<Duration>,
     /// By what each further wait is longer (1 or more) [default: 2]
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub retry_backoff: Option<f64>,
     /// The longest wait between attempts [default: 1h]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
     pub retry_max_delay: Option<Duration>,
     /// When an outcome is unknown [default: requeue if the job has retries, else hold]
     #[arg(long, value_name = "POLICY")]

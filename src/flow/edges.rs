@@ -57,11 +57,13 @@ fn circles(jobs: &[(String, Vec<Wish>)], parents: &[Vec<(usize, Kind)>]) -> Vec<
 fn told(jobs: &[(String, Vec<Wish>)], circle: &[usize]) -> Problem {
     let (_, wishes) = &jobs[circle[0]];
     let next = &jobs[circle[1 % circle.len()]].0;
-    let names = circle.iter().chain(circle.first());
-    let names: Vec<String> = names.map(|place| jobs[*place].0.escape_debug().to_string()).collect();
+    let name = |place: &usize| jobs[*place].0.escape_debug().to_string();
+    let first = name(&circle[0]);
+    let steps: Vec<String> =
+        graph::shown(circle).map(|place| place.map_or("…".to_owned(), name)).collect();
     let what = match circle {
-        [_] => format!("`{}` waits for itself", names[0]),
-        _ => format!("these jobs wait for each other: {}", names.join(" → ")),
+        [_] => format!("`{first}` waits for itself"),
+        _ => format!("these jobs wait for each other: {} → {first}", steps.join(" → ")),
     };
     let span = wishes.iter().find(|wish| wish.parent == *next).map(|wish| wish.span.clone());
     Problem { span: span.unwrap_or_default(), what }

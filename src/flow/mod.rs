@@ -99,10 +99,8 @@ pub fn load(path: &Path) -> Result<(Flow, PathBuf), Failure> {
     let unreadable = |why: String| Failure::usage(format!("{file} cannot be read: {why}"));
     let bytes = fs::read(path).map_err(|error| unreadable(crate::failure::reason(&error)))?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count();
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = String::from_utf8_lossy(valid).split('\n').count();
         Failure::usage(format!("{file}:{line}: the text is not UTF-8"))
     })?;
     let flow = parse(&file, &text)?;

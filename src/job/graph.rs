@@ -22,6 +22,17 @@ pub fn cycles(parents: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
+/// The members of a circle that a message names, with `None` for those left
+/// out of a long one.
+pub fn shown(circle: &[usize]) -> impl Iterator<Item = Option<&usize>> {
+    const ENDS: usize = 5;
+    let long = circle.len() > 2 * ENDS + 1;
+    let (start, end) =
+        if long { (&circle[..ENDS], &circle[circle.len() - ENDS..]) } else { (circle, &[][..]) };
+    let gap = long.then_some(None);
+    start.iter().map(Some).chain(gap).chain(end.iter().map(Some))
+}
+
 /// The shortest way from `start` back to itself within its group.
 fn circle(parents: &[Vec<usize>], groups: &[usize], start: usize) -> Option<Vec<usize>> {
     let mut came_from = HashMap::new();
@@ -148,6 +159,17 @@ mod tests {
         let circles = cycles(&parents);
         assert_eq!(circles.len(), 1);
         assert_eq!(circles[0].len(), count);
+    }
+
+    #[test]
+    fn a_message_names_both_ends_of_a_long_circle() {
+        let names = |count: usize| {
+            let circle: Vec<usize> = (0..count).collect();
+            shown(&circle).map(Option::<&usize>::copied).collect::<Vec<_>>()
+        };
+        assert_eq!(names(2), [Some(0), Some(1)]);
+        assert_eq!(names(11).len(), 11);
+        assert_eq!(names(100)[4..7], [Some(4), None, Some(95)]);
     }
 
     proptest! {

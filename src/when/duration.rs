@@ -70,15 +70,14 @@ fn sum(text: &str) -> Result<(u64, bool), Refusal> {
         let scale =
             if unit.is_empty() && number.len() == text.len() { 1000 } else { scale(number, unit)? };
         let (millis, whole) = multiply(number, scale)?;
-        total = total.checked_add(millis).filter(fits).ok_or(Refusal::TooLong)?;
+        total = total.saturating_add(millis);
+        if Duration::from_millis(total) > MAX {
+            return Err(Refusal::TooLong);
+        }
         exact &= whole;
         rest = after[unit.len()..].trim_start();
     }
     Ok((total, exact))
-}
-
-fn fits(millis: &u64) -> bool {
-    Duration::from_millis(*millis) <= MAX
 }
 
 fn leading(text: &str, keep: impl Fn(char) -> bool) -> &str {

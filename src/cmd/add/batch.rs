@@ -127,9 +127,10 @@ impl Batch {
             return format!("{} waits for itself", self.title(*alone));
         }
         let step = |index: &usize| format!("{} (line {})", self.title(*index), self.lines[*index]);
-        let mut steps: Vec<String> = circle.iter().map(step).collect();
-        steps.extend(circle.first().map(|index| self.title(*index)));
-        format!("jobs wait for each other: {}", steps.join(" → "))
+        let steps: Vec<String> =
+            graph::shown(circle).map(|index| index.map_or("…".to_owned(), step)).collect();
+        let first = self.title(circle[0]);
+        format!("jobs wait for each other: {} → {first}", steps.join(" → "))
     }
 
     fn title(&self, index: usize) -> String {
@@ -156,6 +157,7 @@ impl Batch {
             | E::NoSuchJob(_)
             | E::NoSuchKey(_)
             | E::WrongState { .. }
+            | E::StillBroken { .. }
             | E::KeyExists { .. }
             | E::Cycle(_)
             | E::Busy { .. }
@@ -231,6 +233,7 @@ mod tests {
     }
 
     /// A store with the jobs 1 to 9, the last of which has the key `stored`.
+    #[expect(clippy::unnecessary_wraps, reason = "a real store may fail")]
     fn select(selector: &Selector) -> store::Result<Vec<JobId>> {
         Ok(match selector {
             Selector::Ids(first, last) => (first.0..=last.0.min(9)).map(JobId).collect(),
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn a_cycle_and_a_missing_parent_are_told_together() {
         let failure = refusal(&[("a", &["c"]), ("b", &["gone"]), ("c", &["a"])]);
-        let message = "2 problems in j\n  \
+        let message = "nothing was added: j has 2 problems\n  \
             j:1: jobs wait for each other: `a` (line 1) → `c` (line 3) → `a`\n  \
             j:2: field `after`: no job has the key `gone`";
         assert_eq!((failure.message.as_str(), failure.exit), (message, exit::USAGE));

@@ -38,7 +38,12 @@ impl View for Ids {
     }
 
     fn text(&self, _style: Style) -> String {
-        self.added.iter().map(|added| format!("{}\n", added.id)).collect()
+        let mut text = String::with_capacity(8 * self.added.len());
+        for added in &self.added {
+            text.push_str(&added.id.to_string());
+            text.push('\n');
+        }
+        text
     }
 }
 

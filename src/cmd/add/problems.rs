@@ -39,7 +39,7 @@ pub(super) fn refuse(source: &str, mut problems: Vec<Problem>) -> Result<(), Fai
     }
     problems.sort_by_key(|problem| problem.line);
     let all_missing = problems.iter().all(|problem| problem.missing);
-    let mut failure = Failure::usage(message(source, &problems)).hint("nothing was added");
+    let mut failure = Failure::usage(message(source, &problems));
     if all_missing {
         failure.exit = exit::NOT_FOUND;
         failure.code = "not_found";
@@ -52,13 +52,15 @@ fn message(source: &str, problems: &[Problem]) -> String {
     if let [only] = problems {
         return told(only);
     }
-    let mut message = format!("{} problems in {source}", problems.len());
+    let mut message = format!("nothing was added: {source} has {} problems", problems.len());
     for problem in problems.iter().take(SHOWN) {
         message.push_str("\n  ");
         message.push_str(&told(problem));
     }
     if let Some(rest) = problems.len().checked_sub(SHOWN).filter(|rest| *rest > 0) {
-        message.push_str(&format!("\n  and {rest} more"));
+        message.push_str("\n  and ");
+        message.push_str(&rest.to_string());
+        message.push_str(" more");
     }
     message
 }
@@ -78,7 +80,7 @@ mod tests {
         let problems = (1..=23).rev().map(|line| Problem::wrong(line, "bad")).collect();
         let failure = refuse("j", problems).expect_err("problems");
         let lines: Vec<&str> = failure.message.lines().collect();
-        assert_eq!(lines[0], "23 problems in j");
+        assert_eq!(lines[0], "nothing was added: j has 23 problems");
         assert_eq!(lines[1], "  j:1: bad");
         assert_eq!((lines.len(), lines[21]), (22, "  and 3 more"));
     }

@@ -146,6 +146,9 @@ impl<'a> Batch<'a> {
             // batch is about to give it.
             ParentRef::Id(id) if self.is_new(*id) => Err(Error::NoSuchJob(*id).into()),
             ParentRef::Id(id) => Ok(*id),
+            ParentRef::InBatch(index) => {
+                Ok(self.added.get(*index).expect("a batch names its own members").id)
+            }
             ParentRef::Key(key) => match self.by_key.get(key.as_str()) {
                 Some(index) => Ok(self.added[*index].id),
                 None => {
