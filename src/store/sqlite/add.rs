@@ -376,6 +376,7 @@ impl Envs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::{Command, Kind, Place, Settings};
 
     #[test]
     fn a_cycle_is_found_and_named_in_the_order_of_waiting() {
@@ -393,5 +394,29 @@ mod tests {
     fn a_diamond_is_no_cycle() {
         let parents = HashMap::from([(0, vec![1, 2]), (1, vec![3]), (2, vec![3]), (3, vec![])]);
         assert_eq!(find_cycle(&parents), None);
+    }
+
+    #[test]
+    fn a_member_of_the_batch_is_named_by_its_place_before_or_after() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut store = crate::store::open(&dir.path().join("ax.db")).expect("a new store");
+        let now = Timestamp::from_millis(1);
+        let waiting_for = |places: &[usize]| {
+            let parents = places.iter().map(|place| (ParentRef::InBatch(*place), Kind::After));
+            NewJob { parents: parents.collect(), ..plain(now) }
+        };
+        let batch = [waiting_for(&[1, 2]), waiting_for(&[]), waiting_for(&[1])];
+        let ids: Vec<JobId> =
+            store.add(&batch, now).expect("no cycle").iter().map(|added| added.id).collect();
+        let first = store.get(ids[0]).expect("a query").expect("a job");
+        let parents = first.dependencies.iter().map(|dependency| dependency.seen.edge.parent);
+        assert_eq!(parents.collect::<Vec<_>>(), [ids[1], ids[2]]);
+        let circle = store.add(&[waiting_for(&[1]), waiting_for(&[0])], now);
+        assert!(matches!(circle, Err(Error::BatchCycle { .. })), "{circle:?}");
+    }
+
+    fn plain(now: Timestamp) -> NewJob {
+        let place = Place::new(std::path::Path::new("/"), 0o022, &EnvBlock::default());
+        Settings::default().job(Command::Shell(b"true".to_vec()), &place, now)
     }
 }
