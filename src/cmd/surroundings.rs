@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::failure::{Failure, reason};
 use crate::job::{EnvBlock, Place, limits};
@@ -68,14 +68,21 @@ fn block(mut variables: Vec<Variable>) -> EnvBlock {
 fn current_dir() -> Result<PathBuf, Failure> {
     if let Some(pwd) = env::var_os("PWD").map(PathBuf::from)
         && pwd.is_absolute()
+        && !steps_back(&pwd)
         && same_dir(&pwd, Path::new("."))
     {
         return Ok(pwd);
     }
     env::current_dir().map_err(|error| {
-        Failure::usage(format!("the current directory cannot be used: {error}"))
+        Failure::usage(format!("the current directory cannot be used: {}", reason(&error)))
             .hint("go to another one, or name one with --cwd")
     })
+}
+
+/// Tells whether the path has a `..`, which means another directory once a
+/// symbolic link before it is changed.
+fn steps_back(path: &Path) -> bool {
+    path.components().any(|step| step == Component::ParentDir)
 }
 
 fn same_dir(one: &Path, other: &Path) -> bool {
@@ -113,6 +120,9 @@ pub fn directory(dir: &Path, from: &Path) -> Result<PathBuf, String> {
     }
     let dir = std::path::absolute(from.join(dir)).map_err(|error| reason(&error))?;
     match fs::metadata(&dir) {
+        Ok(found) if found.is_dir() && steps_back(&dir) => {
+            fs::canonicalize(dir).map_err(|error| reason(&error))
+        }
         Ok(found) if found.is_dir() => Ok(dir),
         Ok(_) => Err(format!("{} is not a directory", dir.display())),
         Err(error) => Err(format!("{} cannot be used: {}", dir.display(), reason(&error))),
@@ -178,6 +188,9 @@ mod tests {
         let here = tempfile::tempdir().expect("a directory");
         fs::write(here.path().join("file"), "").expect("a file");
         assert_eq!(directory(Path::new("."), here.path()), Ok(here.path().to_owned()));
+        let real = fs::canonicalize(here.path()).expect("it exists");
+        fs::create_dir(here.path().join("sub")).expect("a directory");
+        assert_eq!(directory(Path::new("sub/.."), here.path()), Ok(real));
         let why = directory(Path::new("file"), here.path()).expect_err("a file");
         assert!(why.ends_with("file is not a directory"), "{why}");
         let why = directory(Path::new("gone"), here.path()).expect_err("gone");
