@@ -93,14 +93,19 @@ impl DataDir {
         self.locks().join(format!("runner-{runner}.{serial}"))
     }
 
-    /// The journals of a runner's supervisors, in no order.
+    /// The journals of a runner's supervisors, in no order; none if there is
+    /// no directory.
     ///
     /// # Errors
     /// When the directory cannot be read.
     pub fn journals(&self, runner: RunnerId) -> io::Result<Vec<PathBuf>> {
         let prefix = format!("runner-{runner}.");
         let mut found = Vec::new();
-        for entry in fs::read_dir(self.locks())? {
+        let entries = match fs::read_dir(self.locks()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            other => other?,
+        };
+        for entry in entries {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with(&prefix) {
                 found.push(entry.path());

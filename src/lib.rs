@@ -1,4 +1,63 @@
-//! `ax`: a job scheduler in one binary, on one `SQLite` file.
+//! `ax`: a job scheduler in one binary, on one SQLite file.
+//!
+//! This page is the architecture: who is there, who may use whom, and what
+//! always holds. `ax --help` and the README tell how to use the program.
+//!
+//! # The way of a job
+//!
+//! ```text
+//!  ax add ──────► store ◄──────────────── ax list, show, deps, retry, recover, doctor …
+//!                  ▲  │ one commit a turn: settle, judge, release, claim
+//!  ax run          │  ▼
+//!    scheduler thread (sched::drive around sched::Scheduler)
+//!        │ bounded channel of claimed jobs      ▲ reports
+//!        ▼                                      │
+//!    worker threads 1..N (sched::pool), each with an exec::Executor
+//!        │ socket pair                          ▲
+//!        ▼                                      │
+//!    supervisor process, one for each worker (ax __supervise, exec::supervisor)
+//!        │ posix_spawn                          ▲ end, output in a spool file
+//!        ▼                                      │
+//!    the job, in a process group of its own
+//! ```
+//!
+//! # Where things are
+//!
+//! | module | concern |
+//! |---|---|
+//! | [`job`] | plain data and pure rules: the table of legal states, verdicts, dependencies, why a job is not running |
+//! | [`store`] | how jobs are kept; [`store::Store`] is the seam, `store::sqlite` the one backend |
+//! | [`exec`] | how a job is run: supervisors, stop ladder, output; [`exec::Executor`] is the seam |
+//! | [`sched`] | how a runner works: turns, worker threads, wake-ups, attempts that others left behind |
+//! | [`flow`] | flow files |
+//! | [`cmd`] | one file a subcommand: arguments → calls → view |
+//! | [`output`] | the one place that prints: table, JSON, tree, progress |
+//! | [`doctor`] | the checks of `ax doctor`, each with its cure |
+//! | [`cli`], [`when`] | what may be typed; durations and times in it |
+//! | [`clock`] | the only reader of the wall clock |
+//! | [`data_dir`] | the directory beside the database |
+//! | [`exit`], [`failure`] | exit codes; how a person is told of a failure |
+//!
+//! Who may use whom is tested: `job` uses nothing, `store` and `exec` use
+//! `job` and do not know each other, `sched` joins them, `cmd` uses all.
+//!
+//! # What always holds
+//!
+//! - **Decide purely, write guarded.** What becomes of a job is computed from
+//!   values. The store writes it only if (job, attempt, owner, state) are
+//!   still what was believed; a late result goes to the history.
+//! - **One turn, one transaction.** The end of a job, the release of its
+//!   children and the claim of the next are one commit, synced to the disk.
+//! - **One judge.** Whatever touches a dependency (also an edit by hand, by
+//!   trigger) enters the job in one table; draining it, in the transaction of
+//!   the turn, is the only way in which a job starts or stops waiting.
+//! - **Who lives is proved.** Runners and supervisors hold a lock as long as
+//!   they live; the kernel lets go of it. No time-out decides that somebody is dead.
+//! - **A start leaves a trace first.** A supervisor writes its intent into its
+//!   journal, then looks whether its runner lives, then starts the process. So
+//!   whoever finds the runner dead knows from the journals what was started,
+//!   and nothing can be started behind its back.
+//! - **Nobody waits for the end of a pipe.** Output goes straight into a file.
 
 pub mod cli;
 pub mod clock;
@@ -12,6 +71,7 @@ pub mod fields;
 pub mod flow;
 pub mod job;
 pub mod output;
+pub mod sched;
 pub mod store;
 pub mod suggest;
 mod usage;

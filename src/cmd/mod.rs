@@ -11,11 +11,14 @@ mod hold;
 mod list;
 mod logs;
 mod printed;
+mod recover;
 mod release;
 mod retry;
+mod run;
 mod select;
 mod show;
 mod status;
+mod supervise;
 pub mod surroundings;
 
 use std::io::{self, Write};
@@ -28,6 +31,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::job::Timestamp;
 use crate::output::{self, View};
+use crate::sched::wake;
 use crate::store::{self, Store};
 
 /// What every command is given.
@@ -62,7 +66,9 @@ impl Context<'_> {
     }
 
     /// Wakes the runners, because there is something to do.
-    pub fn wake_runners(&self) {}
+    pub fn wake_runners(&self) {
+        wake::wake_runners(&self.data_dir());
+    }
 }
 
 /// What a command has to say: a view, how it was asked for, and the exit code.
@@ -118,11 +124,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Status(args) => status::run(args, context),
-        Command::Run(_)
-        | Command::Recover(_)
-        | Command::Completions(_)
-        | Command::Man(_)
-        | Command::Supervise(_) => Err(Failure::usage("to come")),
+        Command::Run(args) => run::run(args, context),
+        Command::Recover(args) => recover::run(args, context),
+        Command::Supervise(args) => supervise::run(args, context),
+        Command::Completions(_) | Command::Man(_) => Err(Failure::usage("to come")),
     }
 }
 

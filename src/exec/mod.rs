@@ -1,14 +1,30 @@
 //! How a job is run.
 //!
 //! [`Executor`] is the seam: one value runs one job at a time. The real one,
-//! [`supervisor::Supervised`], hands the job to a supervising process that
-//! outlives its runner; a test may put a fake in its place. Nothing here knows
-//! the database.
+//! [`Supervised`], hands the job to a supervising process that outlives its
+//! runner; a test may put a fake in its place. Nothing here knows the database.
+//!
+//! In the runner: [`supervised`] starts supervisors and hears their reports.
+//! In the supervisor: [`supervisor`] is its life, `hand` the job it has,
+//! `spawn` starts it, `ladder` stops it, [`spool`] takes its output. Between
+//! them: `protocol`, and the [`journal`] that tells what a dead supervisor had
+//! done. For whoever cleans up: [`lock`], [`process`] and [`sweep`].
 
+mod hand;
 pub mod journal;
+pub mod kept;
+mod ladder;
+pub mod lock;
 pub mod output;
 pub mod process;
+mod protocol;
+mod spawn;
+pub mod spool;
+pub mod supervised;
 pub mod supervisor;
+pub mod sweep;
+
+pub use supervised::{Site, Supervised};
 
 use serde::{Deserialize, Serialize};
 

@@ -15,6 +15,7 @@ pub mod json;
 pub mod list;
 pub mod moved;
 pub mod paint;
+pub mod progress;
 pub mod show;
 pub mod status;
 pub mod table;

@@ -106,6 +106,17 @@ pub fn open(path: &std::path::Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(sqlite::Sqlite::open(path)?))
 }
 
+/// Opens the database at `path`, which must be there.
+///
+/// # Errors
+/// [`Error::Unusable`] says why it cannot be used.
+pub fn open_existing(path: &std::path::Path) -> Result<Box<dyn Store>> {
+    if path.exists() {
+        return open(path);
+    }
+    Err(Error::Unusable { path: path.to_owned(), why: "is gone".to_owned(), hint: None })
+}
+
 /// What the verbs of the store answer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -1,0 +1,293 @@
+//! `ax run`: a runner, or a flow from its file.
+//!
+//! The main thread prints; the scheduler thread owns the store; signals and
+//! the bell have a thread each that only passes on what came. So a terminal
+//! that takes nothing more stops no job.
+
+use std::fs::File;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use nix::sys::signal::SigSet;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+use super::{Answer, Context, alive, surroundings};
+use crate::cli::{self, RunArgs};
+use crate::clock::SystemClock;
+use crate::data_dir::DataDir;
+use crate::exec::lock;
+use crate::exec::process::Identity;
+use crate::exec::{Site, Supervised};
+use crate::exit;
+use crate::failure::Failure;
+use crate::fields;
+use crate::flow::{self, Flow};
+use crate::job::{FlowRunId, RunnerId, State};
+use crate::output::list::{Empty, JobList};
+use crate::output::progress::Progress;
+use crate::sched::RunEvent;
+use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
+use crate::sched::pool::{MakeExecutor, Pool};
+use crate::sched::wake::Bell;
+use crate::store::{self, NewRunner, Query, Store};
+
+/// Jobs claimed ahead for each worker.
+const AHEAD: usize = 4;
+
+/// Events that wait to be printed at most; more are dropped, never waited for.
+const UNPRINTED: usize = 10_000;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the flow is not valid, or the store or the files beside it cannot be used.
+pub(super) fn run(args: RunArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let flow = args.flow.as_deref().map(flow::load).transpose()?;
+    let mut store = context.store()?;
+    let dir = context.data_dir();
+    dir.create().map_err(|error| unusable(&dir, &error))?;
+    take_ordinary_signals()?;
+    let scope = match &flow {
+        Some((flow, place)) => Some(enqueue(flow, place, store.as_mut(), context)?),
+        None => None,
+    };
+    let workers = args.workers.map_or_else(cores, usize::from);
+    let (runner, lock) = enlist(store.as_mut(), &dir, workers, context)?;
+    let settings = settings(&args, runner, workers, scope, context);
+    let failed = serve(store, settings, workers, args.json, &dir, lock, context)?;
+    match scope {
+        Some(run) => flow_answer(run, args.json, context),
+        None => Ok(Answer::silent(if failed && args.until() != Until::Stopped {
+            exit::FAILED
+        } else {
+            exit::DONE
+        })),
+    }
+}
+
+/// Puts the jobs of one run of a flow in.
+fn enqueue(
+    flow: &Flow,
+    dir: &Path,
+    store: &mut dyn Store,
+    context: &Context<'_>,
+) -> Result<FlowRunId, Failure> {
+    let now = context.now();
+    let place = surroundings::at(dir, false);
+    let defaults =
+        fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
+    let run = store.new_flow_run(&flow.name, now)?;
+    store.add(&flow.to_jobs(run, now, &place, &defaults), now)?;
+    Ok(run)
+}
+
+impl RunArgs {
+    const fn until(&self) -> Until {
+        if self.once {
+            Until::NothingDue
+        } else if self.until_idle || self.flow.is_some() {
+            Until::Idle
+        } else {
+            Until::Stopped
+        }
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn settings(
+    args: &RunArgs,
+    runner: RunnerId,
+    workers: usize,
+    scope: Option<FlowRunId>,
+    context: &Context<'_>,
+) -> Settings {
+    let queue = args.queue_size.map_or(AHEAD * workers, usize::from);
+    Settings {
+        runner,
+        db: context.db.clone(),
+        capacity: workers + queue,
+        poll_interval: args.poll_interval,
+        until: args.until(),
+        on_stop: match args.on_stop {
+            cli::OnStop::Wait => OnStop::Wait(args.grace),
+            cli::OnStop::Detach => OnStop::Detach,
+            cli::OnStop::Kill => OnStop::Kill,
+        },
+        scope,
+    }
+}
+
+/// Starts from a known disposition of signals, whatever was inherited: none
+/// blocked, children can be waited for, and a terminal that goes away stops nothing.
+fn take_ordinary_signals() -> Result<(), Failure> {
+    let unused = Arc::new(AtomicBool::new(false));
+    for signal in [SIGCHLD, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&unused)).map_err(no_signals)?;
+    }
+    SigSet::empty().thread_set_mask().map_err(|error| no_signals(error.into()))
+}
+
+fn no_signals(error: std::io::Error) -> Failure {
+    Failure::failed(format!("signals cannot be handled: {error}"))
+}
+
+fn unusable(dir: &DataDir, error: &std::io::Error) -> Failure {
+    Failure::store(format!("{} cannot be used: {error}", dir.root().display()))
+}
+
+/// Enters the runner and takes its lock. Between the two another runner may
+/// take it for dead and strike it out; then it enters again.
+fn enlist(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    workers: usize,
+    context: &Context<'_>,
+) -> Result<(RunnerId, File), Failure> {
+    let own = Identity::own().map_err(|error| unusable(dir, &error))?;
+    let runner =
+        NewRunner { pid: own.pid, start_time: own.start_time, boot_id: own.boot_id, workers };
+    loop {
+        let id = store.enlist(&runner, context.now())?;
+        let lock = lock::hold_lock(&dir.runner_lock(id)).map_err(|error| unusable(dir, &error))?;
+        if store.runners()?.iter().any(|known| known.id == id) {
+            return Ok((id, lock));
+        }
+    }
+}
+
+/// Runs the scheduler to its end; tells whether a job ended dead or held.
+fn serve(
+    store: Box<dyn Store>,
+    settings: Settings,
+    workers: usize,
+    json: bool,
+    dir: &DataDir,
+    lock: File,
+    context: &mut Context<'_>,
+) -> Result<bool, Failure> {
+    let runner = settings.runner;
+    let (worker_news, from_workers) = unbounded();
+    let (told, events) = bounded(UNPRINTED);
+    let (bell, ringing) = hang_bell(dir, runner, &told);
+    let (signals, signalled) = listen_to_signals()?;
+    let pool = Pool::start(workers, settings.capacity, worker_news, make_executor(&settings));
+    let wakes = Wakes { workers: from_workers, bell: ringing, signals: signalled };
+    let scheduler = thread::Builder::new()
+        .name("scheduler".to_owned())
+        .spawn(move || {
+            let mut watch = |event: &RunEvent| {
+                let _ = told.try_send(event.clone());
+            };
+            Drive::new(settings, pool, wakes, store, &SystemClock, &mut watch).run()
+        })
+        .map_err(|error| Failure::failed(format!("the scheduler cannot be started: {error}")))?;
+    let failed = show(&events, json, context);
+    signals.close();
+    drop(bell);
+    match scheduler.join() {
+        Ok(end) => {
+            if end? == End::Finished {
+                drop(lock);
+                let _ = std::fs::remove_file(dir.runner_lock(runner));
+            }
+            Ok(failed)
+        }
+        Err(_) => {
+            Err(Failure::failed("the scheduler broke; running jobs go on under their supervisors")
+                .hint("`ax run` again takes over"))
+        }
+    }
+}
+
+/// Prints events until the scheduler ends; tells whether one was a failure.
+fn show(events: &Receiver<RunEvent>, json: bool, context: &mut Context<'_>) -> bool {
+    let mut progress = Progress::new(json);
+    let mut failed = false;
+    for event in events {
+        failed |= event.is_failure();
+        progress.show(&event, context.out, context.err);
+    }
+    progress.finish();
+    failed
+}
+
+/// A supervisor keeps one result more than can be unsettled.
+fn make_executor(settings: &Settings) -> MakeExecutor {
+    let site = Arc::new(Site::new(&settings.db, settings.runner, settings.capacity + 1));
+    Box::new(move || Box::new(Supervised::new(Arc::clone(&site))))
+}
+
+/// Signals that tell the runner to stop, and the handle that ends listening.
+fn listen_to_signals() -> Result<(Handle, Receiver<()>), Failure> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(no_signals)?;
+    let handle = signals.handle();
+    let (sender, receiver) = unbounded();
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || pass_on(signals.forever(), &sender))
+        .map_err(no_signals)?;
+    Ok((handle, receiver))
+}
+
+fn pass_on<T>(news: impl Iterator<Item = T>, sender: &Sender<()>) {
+    for _ in news {
+        if sender.send(()).is_err() {
+            return;
+        }
+    }
+}
+
+/// The bell that commands ring, and the channel it is heard on. Without one
+/// the poll interval is all that wakes the runner, and it says so.
+fn hang_bell(
+    dir: &DataDir,
+    runner: RunnerId,
+    told: &Sender<RunEvent>,
+) -> (Option<Bell>, Receiver<()>) {
+    let (sender, receiver) = bounded(1);
+    let hung = Bell::hang(dir, runner).and_then(|bell| {
+        let listener = bell.listener()?;
+        thread::Builder::new().name("bell".to_owned()).spawn(move || listen(&listener, &sender))?;
+        Ok(bell)
+    });
+    match hung {
+        Ok(bell) => (Some(bell), receiver),
+        Err(error) => {
+            let text =
+                format!("commands cannot wake this runner, it looks once a poll interval: {error}");
+            let _ = told.try_send(RunEvent::Trouble(text));
+            (None, crossbeam_channel::never())
+        }
+    }
+}
+
+fn listen(socket: &UnixDatagram, sender: &Sender<()>) {
+    let mut byte = [0];
+    // A bell that rings already need not be rung again.
+    while socket.recv(&mut byte).is_ok_and(|read| read > 0) {
+        let _ = sender.try_send(());
+    }
+}
+
+/// What became of a run of a flow: its jobs, and exit 1 unless all went well.
+fn flow_answer(run: FlowRunId, json: bool, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let mut store = store::open_existing(&context.db)?;
+    let jobs = store.list(&Query { flow_run: Some(run), ..Query::default() })?;
+    let failed =
+        jobs.iter().any(|job| matches!(job.state, State::Dead | State::Held | State::Failed));
+    let exit = if failed { exit::FAILED } else { exit::DONE };
+    if json {
+        return Ok(Answer::silent(exit));
+    }
+    let moment = alive::moment(store.as_mut(), &context.data_dir(), context.now())?;
+    let list = JobList { jobs, columns: Vec::new(), more_ended: 0, empty: Empty::NoJobs, moment };
+    Ok(Answer::new(list, cli::Show::default()).exit(exit))
+}

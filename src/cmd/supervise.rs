@@ -1,0 +1,106 @@
+//! `ax __supervise`: the process that starts and watches the jobs of one
+//! worker, and records their end itself when its runner is gone.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::{Answer, Context};
+use crate::cli::SuperviseArgs;
+use crate::clock::{Clock, SystemClock};
+use crate::data_dir::DataDir;
+use crate::exec::Report;
+use crate::exec::supervisor::{self, Post};
+use crate::exit;
+use crate::failure::Failure;
+use crate::job::{Claimed, Settlement};
+use crate::sched::wake;
+use crate::store::{self, Started, Store, Turn};
+
+/// Between two tries to store a result.
+const REST: Duration = Duration::from_secs(1);
+
+/// Runs the command.
+///
+/// # Errors
+/// When the supervisor cannot begin.
+pub(super) fn run(args: SuperviseArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let mut record = Record { db: context.db.clone(), store: None };
+    let post = Post {
+        dir: context.data_dir(),
+        journal: args.journal,
+        runner_lock: args.runner_lock,
+        keep: args.keep,
+    };
+    supervisor::serve(&post, &mut |claimed, report| record.write(claimed, report))
+        .map_err(|error| Failure::failed(format!("the supervisor cannot go on: {error}")))?;
+    if record.store.is_some() {
+        wake::wake_runners(&DataDir::of(&record.db));
+    }
+    Ok(Answer::silent(exit::DONE))
+}
+
+/// Where results are stored that no runner asks for any more.
+struct Record {
+    db: PathBuf,
+    store: Option<Box<dyn Store>>,
+}
+
+impl Record {
+    /// Stores what is known of an attempt. A result is never given up: while
+    /// the store is busy or full, it is tried again.
+    fn write(&mut self, claimed: &Claimed, report: &Report) {
+        while let Err(error) = self.try_write(claimed, report) {
+            if matches!(error, store::Error::Unusable { .. }) && !self.db.exists() {
+                // The database was removed; nobody is left to tell.
+                return;
+            }
+            self.store = None;
+            thread::sleep(REST);
+        }
+    }
+
+    fn try_write(&mut self, claimed: &Claimed, report: &Report) -> store::Result<()> {
+        let now = SystemClock.now();
+        let started: Vec<Started> = started(report).into_iter().collect();
+        let settled: Vec<Settlement> = settled(claimed, report).into_iter().collect();
+        let store = open(&mut self.store, &self.db)?;
+        let turn = Turn {
+            runner: claimed.claim.owner,
+            now,
+            started: &started,
+            settled: &settled,
+            room: 0,
+            scope: None,
+        };
+        store.turn(&turn).map(drop)
+    }
+}
+
+fn open<'a>(store: &'a mut Option<Box<dyn Store>>, db: &Path) -> store::Result<&'a mut dyn Store> {
+    if store.is_none() {
+        *store = Some(store::open_existing(db)?);
+    }
+    Ok(store.as_deref_mut().expect("it was opened just now"))
+}
+
+fn started(report: &Report) -> Option<Started> {
+    match report {
+        Report::Started { claim, process } => Some(Started { claim: *claim, process: *process }),
+        Report::Ended(_) => None,
+    }
+}
+
+fn settled(claimed: &Claimed, report: &Report) -> Option<Settlement> {
+    match report {
+        Report::Started { .. } => None,
+        Report::Ended(ended) => Some(Settlement {
+            claim: ended.claim,
+            outcome: ended.outcome.clone(),
+            verdict: claimed.policy.judge(&ended.outcome, ended.ended_at),
+            process: ended.process,
+            ended_at: ended.ended_at,
+            output: ended.output.clone(),
+        }),
+    }
+}

@@ -1,0 +1,320 @@
+//! Starting a job: its words, its place and its environment.
+//!
+//! A job sees descriptors 0 (at its end), 1 and 2 (its output) and no other,
+//! default signals, none of them blocked, no terminal, its own directory,
+//! umask and process group. Nothing of the supervisor shines through.
+
+use std::env;
+use std::ffi::{CString, OsStr};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::sys::signal::SigSet;
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::{AccessFlags, Pid, access, chdir, fchdir};
+
+use super::output::escape;
+use crate::job::{Command, EnvBlock, Spec};
+
+/// Where programs are when the job's environment has no `PATH`.
+const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+const SHELL: &str = "/bin/sh";
+
+/// Why a job was not started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It never can be as it is.
+    Never(String),
+    /// It could be another time.
+    NotNow(String),
+}
+
+/// Starts jobs. Keeps what a job that says nothing inherits: the directory,
+/// the umask and the environment of the runner.
+pub(super) struct Spawner {
+    null: File,
+    attributes: PosixSpawnAttr,
+    home: File,
+    home_path: Option<PathBuf>,
+    umask: Mode,
+    env: EnvBlock,
+}
+
+impl Spawner {
+    /// Remembers where this process is, and moves it to where it is in nobody's way.
+    ///
+    /// # Errors
+    /// When `/dev/null` or the directory cannot be opened.
+    pub(super) fn new() -> io::Result<Self> {
+        let null = File::open("/dev/null")?;
+        // A directory that was removed can still be opened, and entered again.
+        let place = OFlag::O_PATH | OFlag::O_DIRECTORY;
+        let home = OpenOptions::new().read(true).custom_flags(place.bits()).open(".")?;
+        let home_path = env::current_dir().ok();
+        let umask = umask(PRIVATE);
+        chdir("/")?;
+        Ok(Self { null, attributes: attributes()?, home, home_path, umask, env: own_environment() })
+    }
+
+    /// Starts a job whose output goes to `sink`; tells its process id.
+    ///
+    /// # Errors
+    /// Says why it was not started.
+    pub(super) fn spawn(&self, spec: &Spec, sink: BorrowedFd<'_>) -> Result<i32, Refusal> {
+        let _place = Place::enter(self, spec)?;
+        let env = self.environment(spec);
+        let (program, words) = resolve(&spec.command, &env)?;
+        let env: Vec<_> = env.entries().filter_map(|entry| CString::new(entry).ok()).collect();
+        match self.start(&program, &words, &env, sink) {
+            Err(Errno::ENOEXEC) => {
+                // A text without `#!` is one for the shell, as execvp(3) has it.
+                let shell = c_string(SHELL.as_bytes())?;
+                let rest = words.iter().skip(1).cloned();
+                let words: Vec<_> =
+                    [shell.clone(), program.clone()].into_iter().chain(rest).collect();
+                self.start(&shell, &words, &env, sink)
+            }
+            started => started,
+        }
+        .map_err(|errno| refusal(errno, Path::new(OsStr::from_bytes(program.as_bytes()))))
+    }
+
+    fn start(
+        &self,
+        program: &CString,
+        words: &[CString],
+        env: &[CString],
+        sink: BorrowedFd<'_>,
+    ) -> Result<i32, Errno> {
+        let mut files = PosixSpawnFileActions::init()?;
+        files.add_dup2(self.null.as_raw_fd(), 0)?;
+        files.add_dup2(sink.as_raw_fd(), 1)?;
+        files.add_dup2(sink.as_raw_fd(), 2)?;
+        posix_spawn(program.as_c_str(), &files, &self.attributes, words, env).map(Pid::as_raw)
+    }
+
+    fn environment(&self, spec: &Spec) -> EnvBlock {
+        let base = spec.env.as_deref().unwrap_or(&self.env);
+        let own_path = || self.home_path.as_ref().map(|path| path.as_os_str().as_bytes());
+        let place = spec.cwd.as_deref().or_else(own_path);
+        let pwd = place.map(|place| [b"PWD=", place].concat());
+        base.overlaid(&spec.extra_env).overlaid(&EnvBlock::from_entries(pwd.as_deref()))
+    }
+}
+
+const PRIVATE: Mode = Mode::S_IRWXG.union(Mode::S_IRWXO);
+
+/// The way jobs start: own process group, no signal blocked or ignored.
+fn attributes() -> Result<PosixSpawnAttr, Errno> {
+    let mut attributes = PosixSpawnAttr::init()?;
+    attributes.set_flags(
+        PosixSpawnFlags::POSIX_SPAWN_SETPGROUP
+            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
+            | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
+    )?;
+    attributes.set_pgroup(Pid::from_raw(0))?;
+    attributes.set_sigdefault(&SigSet::all())?;
+    attributes.set_sigmask(&SigSet::empty())?;
+    Ok(attributes)
+}
+
+/// The environment of this process.
+pub(super) fn own_environment() -> EnvBlock {
+    let entries: Vec<_> = env::vars_os()
+        .map(|(name, value)| [&name.into_vec(), b"=".as_slice(), &value.into_vec()].concat())
+        .collect();
+    EnvBlock::from_entries(entries.iter().map(Vec::as_slice))
+}
+
+/// The directory and the umask of a job, which this process takes on while it
+/// starts it.
+struct Place;
+
+impl Place {
+    fn enter(spawner: &Spawner, spec: &Spec) -> Result<Self, Refusal> {
+        let place = Self;
+        match &spec.cwd {
+            Some(path) => {
+                let path = Path::new(OsStr::from_bytes(path));
+                chdir(path).map_err(|errno| no_place(errno, path))?;
+            }
+            None => fchdir(&spawner.home).map_err(|errno| {
+                Refusal::Never(format!("the runner's directory: {}", words(errno)))
+            })?,
+        }
+        umask(spec.umask.map_or(spawner.umask, Mode::from_bits_truncate));
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        umask(PRIVATE);
+        let _ = chdir("/");
+    }
+}
+
+fn no_place(errno: Errno, path: &Path) -> Refusal {
+    let name = shown(path);
+    match errno {
+        Errno::ENOENT => Refusal::Never(format!("directory {name} does not exist")),
+        Errno::ENOTDIR => Refusal::Never(format!("{name} is not a directory")),
+        Errno::ENOMEM => Refusal::NotNow(words(errno)),
+        _ => Refusal::Never(format!("directory {name} cannot be entered: {}", words(errno))),
+    }
+}
+
+/// The program to start and the words it gets.
+fn resolve(command: &Command, env: &EnvBlock) -> Result<(CString, Vec<CString>), Refusal> {
+    let words = match command {
+        Command::Shell(text) => {
+            // A text that looks like an option is none.
+            let end = text.first().filter(|first| b"-+".contains(first)).map(|_| b"--".as_slice());
+            let words = [b"sh".as_slice(), b"-c"].into_iter().chain(end).chain([text.as_slice()]);
+            words.map(c_string).collect::<Result<Vec<_>, _>>()?
+        }
+        Command::Argv(words) => {
+            words.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?
+        }
+    };
+    let program = match command {
+        Command::Shell(_) => c_string(SHELL.as_bytes())?,
+        Command::Argv(words) => find(words.first().map_or(&[][..], Vec::as_slice), env)?,
+    };
+    Ok((program, words))
+}
+
+fn c_string(word: &[u8]) -> Result<CString, Refusal> {
+    CString::new(word).map_err(|_| Refusal::Never("the command contains a NUL byte".to_owned()))
+}
+
+/// Looks a program up in the job's `PATH`; a name with a slash is a path. The
+/// job's directory must be the current one.
+fn find(program: &[u8], env: &EnvBlock) -> Result<CString, Refusal> {
+    if program.is_empty() {
+        return Err(Refusal::Never("the command is empty".to_owned()));
+    }
+    if program.contains(&b'/') {
+        return c_string(program);
+    }
+    let mut denied = None;
+    for dir in env.get("PATH").unwrap_or(DEFAULT_PATH).split(|byte| *byte == b':') {
+        let dir = if dir.is_empty() { b".".as_slice() } else { dir };
+        let path = PathBuf::from(OsStr::from_bytes(dir)).join(OsStr::from_bytes(program));
+        if !path.is_file() {
+            continue;
+        }
+        if access(&path, AccessFlags::X_OK).is_ok() {
+            return c_string(path.as_os_str().as_bytes());
+        }
+        denied = Some(path);
+    }
+    Err(Refusal::Never(match denied {
+        Some(path) => format!("{} is not executable", shown(&path)),
+        None => format!("no program `{}` in PATH", escape(program)),
+    }))
+}
+
+fn refusal(errno: Errno, program: &Path) -> Refusal {
+    let name = shown(program);
+    match errno {
+        Errno::EAGAIN => Refusal::NotNow("no more processes can be started".to_owned()),
+        Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE => Refusal::NotNow(words(errno)),
+        Errno::ETXTBSY => Refusal::NotNow(format!("{name} is being written")),
+        Errno::E2BIG => {
+            Refusal::Never("its arguments and environment are too large together".to_owned())
+        }
+        Errno::ENOENT if program.exists() => {
+            Refusal::Never(format!("the interpreter of {name} does not exist"))
+        }
+        Errno::ENOENT => Refusal::Never(format!("{name} does not exist")),
+        Errno::EACCES if program.is_dir() => Refusal::Never(format!("{name} is a directory")),
+        Errno::EACCES => Refusal::Never(format!("{name} is not executable")),
+        _ => Refusal::Never(format!("{name}: {}", words(errno))),
+    }
+}
+
+/// What a code of the system means, in the style of our own messages.
+fn words(errno: Errno) -> String {
+    let text = errno.desc();
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// What an error of the system means, in the same style.
+pub(super) fn reason(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), |code| words(Errno::from_raw(code)))
+}
+
+fn shown(path: &Path) -> String {
+    escape(path.as_os_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn path_env(dirs: &str) -> EnvBlock {
+        EnvBlock::from_entries([format!("PATH={dirs}").as_bytes()])
+    }
+
+    #[test]
+    fn a_program_is_the_first_executable_file_of_its_name() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (place, mode) in [("a", 0o644), ("b", 0o755), ("c", 0o755)] {
+            let place = dir.path().join(place);
+            fs::create_dir(&place).expect("made");
+            fs::write(place.join("tool"), "").expect("written");
+            fs::set_permissions(place.join("tool"), fs::Permissions::from_mode(mode)).expect("set");
+        }
+        let root = dir.path().display();
+        let found = find(b"tool", &path_env(&format!("{root}/none:{root}/a:{root}/b:{root}/c")));
+        assert_eq!(found, c_string(format!("{root}/b/tool").as_bytes()));
+        let denied = find(b"tool", &path_env(&format!("{root}/a")));
+        assert_eq!(denied, Err(Refusal::Never(format!("{root}/a/tool is not executable"))));
+    }
+
+    #[test]
+    fn a_program_that_is_nowhere_is_named() {
+        let gone = Refusal::Never("no program `frobnicate` in PATH".into());
+        assert_eq!(find(b"frobnicate", &path_env("/bin")), Err(gone));
+        assert!(find(b"sh", &EnvBlock::default()).is_ok());
+    }
+
+    #[test]
+    fn a_name_with_a_slash_is_not_looked_up() {
+        assert_eq!(find(b"./tool", &path_env("/bin")), c_string(b"./tool"));
+    }
+
+    #[test]
+    fn a_shell_text_that_looks_like_an_option_is_none() {
+        let words = |text: &[u8]| {
+            let command = Command::Shell(text.to_vec());
+            let (_, words) = resolve(&command, &EnvBlock::default()).expect("a command");
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(words(b"-x"), ["sh", "-c", "--", "-x"]);
+        assert_eq!(words(b"true"), ["sh", "-c", "true"]);
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        let program = Path::new("/bin/sh");
+        for errno in [Errno::EAGAIN, Errno::ENOMEM, Errno::EMFILE, Errno::ENFILE, Errno::ETXTBSY] {
+            assert!(matches!(refusal(errno, program), Refusal::NotNow(_)), "{errno}");
+        }
+        for errno in [Errno::E2BIG, Errno::ENOENT, Errno::EACCES, Errno::ELOOP, Errno::ENOTDIR] {
+            assert!(matches!(refusal(errno, program), Refusal::Never(_)), "{errno}");
+        }
+    }
+}

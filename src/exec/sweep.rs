@@ -1,0 +1,170 @@
+//! Stopping what a dead supervisor has left running.
+//!
+//! Nobody may start a job again while parts of its last attempt run. Whoever
+//! finds a supervisor dead looks for what it had started, by two traces that
+//! cannot belong to a stranger:
+//!
+//! - the session: the supervisor made it and the job is in it. The number of a
+//!   session is that of its leader and may be used again once all are gone, so
+//!   it counts only while the dead supervisor has not been waited for, or
+//!   together with the process group of the job;
+//! - the environment: `AX_JOB_ID`, `AX_ATTEMPT` and `AX_DB` as the job got them.
+
+use std::fs;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::process::{self, Identity, Stat};
+use crate::job::{Claim, EnvBlock, Process};
+
+/// Between two rounds: killed processes need a moment to be gone.
+const ROUND: Duration = Duration::from_millis(10);
+/// Between two rounds when something does not go.
+const SLOW_ROUND: Duration = Duration::from_millis(500);
+/// Rounds after which they become slow.
+const PATIENCE: u32 = 100;
+
+/// By what the processes of an attempt are known.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    supervisor: Identity,
+    process: Option<Process>,
+    marks: Vec<Vec<u8>>,
+}
+
+impl Trace {
+    /// The trace of an attempt: its dead supervisor, its own process if it is
+    /// known, and the `AX_DB` it saw; without that its environment is no proof.
+    pub fn new(
+        supervisor: Identity,
+        claim: Claim,
+        process: Option<Process>,
+        db: Option<&[u8]>,
+    ) -> Self {
+        let marks = db.map_or_else(Vec::new, |db| {
+            vec![
+                format!("AX_JOB_ID={}", claim.job).into_bytes(),
+                format!("AX_ATTEMPT={}", claim.attempt).into_bytes(),
+                [b"AX_DB=", db].concat(),
+            ]
+        });
+        Self { supervisor, process, marks }
+    }
+
+    /// The processes of the attempt that still run.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be read.
+    pub fn survivors(&self) -> io::Result<Vec<Stat>> {
+        if process::boot_id()? != self.supervisor.boot_id {
+            return Ok(Vec::new());
+        }
+        let all = process::all()?;
+        let session_is_its_own = self.supervisor.exists();
+        let roots: Vec<_> =
+            all.iter().filter(|stat| self.fits(stat, session_is_its_own)).copied().collect();
+        let children = roots.iter().flat_map(|root| process::descendants(root.pid, &all));
+        let mut found: Vec<_> = roots.iter().copied().chain(children).collect();
+        let me = std::process::id();
+        found.retain(|stat| !stat.has_ended() && u32::try_from(stat.pid) != Ok(me));
+        found.sort_unstable_by_key(|stat| stat.pid);
+        found.dedup();
+        Ok(found)
+    }
+
+    fn fits(&self, stat: &Stat, session_is_its_own: bool) -> bool {
+        if stat.pid == self.supervisor.pid || stat.start_time < self.supervisor.start_time {
+            return false;
+        }
+        let in_group = self.process.is_some_and(|process| process.pid == stat.group);
+        let in_session = stat.session == self.supervisor.pid;
+        in_session && (session_is_its_own || in_group) || self.is_marked(stat.pid)
+    }
+
+    fn is_marked(&self, pid: i32) -> bool {
+        if self.marks.is_empty() {
+            return false;
+        }
+        let Ok(block) = fs::read(format!("/proc/{pid}/environ")) else { return false };
+        let env = EnvBlock(block);
+        self.marks.iter().all(|mark| env.entries().any(|entry| entry == mark))
+    }
+
+    /// Kills every survivor once; tells how many there were.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be read.
+    pub fn strike(&self) -> io::Result<usize> {
+        let found = self.survivors()?;
+        for stat in &found {
+            // One that may not be signalled is counted and tried again.
+            let _ = process::signal(stat, Signal::KILL);
+        }
+        Ok(found.len())
+    }
+}
+
+/// Kills the survivors of an attempt until none is left, however long it takes.
+///
+/// # Errors
+/// When `/proc` cannot be read.
+pub fn sweep_survivors(trace: &Trace) -> io::Result<()> {
+    let mut rounds = 0;
+    while trace.strike()? > 0 {
+        rounds += 1;
+        thread::sleep(if rounds < PATIENCE { ROUND } else { SLOW_ROUND });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{JobId, RunnerId, Timestamp};
+
+    const CLAIM: Claim = Claim { job: JobId(12), attempt: 1, owner: RunnerId(3) };
+
+    fn dead(pid: i32) -> Identity {
+        Identity { pid, start_time: 100, boot_id: "boot".into() }
+    }
+
+    fn seen(session: i32, group: i32, start_time: u64) -> Stat {
+        // Process 0 has no environment that could be read.
+        Stat { pid: 0, state: b'S', parent: 1, group, session, start_time }
+    }
+
+    fn job(pid: i32) -> Process {
+        Process { pid, start_time: 120, started_at: Timestamp::from_millis(0) }
+    }
+
+    #[test]
+    fn the_session_of_a_supervisor_that_was_not_waited_for_is_its_own() {
+        let trace = Trace::new(dead(50), CLAIM, None, None);
+        assert!(trace.fits(&seen(50, 77, 110), true));
+        assert!(!trace.fits(&seen(51, 77, 110), true));
+    }
+
+    #[test]
+    fn a_session_number_that_may_have_been_used_again_needs_the_group_too() {
+        let trace = Trace::new(dead(50), CLAIM, Some(job(60)), None);
+        assert!(trace.fits(&seen(50, 60, 120), false));
+        assert!(!trace.fits(&seen(50, 61, 120), false));
+        assert!(!trace.fits(&seen(51, 60, 120), false));
+    }
+
+    #[test]
+    fn what_is_older_than_the_supervisor_is_not_its_work() {
+        let trace = Trace::new(dead(50), CLAIM, Some(job(60)), None);
+        assert!(!trace.fits(&seen(50, 60, 99), true));
+    }
+
+    #[test]
+    fn another_boot_has_no_survivors() {
+        let own = Identity::own().expect("shown");
+        let trace = Trace::new(Identity { boot_id: "another".into(), ..own }, CLAIM, None, None);
+        assert_eq!(trace.survivors().expect("read"), []);
+    }
+}

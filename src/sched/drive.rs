@@ -1,0 +1,357 @@
+//! The loop around the scheduler: it sleeps on a channel until a worker, a
+//! command, a signal or the time wakes it, and does a turn.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, select, tick};
+
+use super::pace::Pace;
+use super::pool::{FromWorker, Pool};
+use super::{RunEvent, Scheduler, Step, recover};
+use crate::clock::Clock;
+use crate::data_dir::DataDir;
+use crate::exec::{Report, Stop};
+use crate::job::{FlowRunId, Outcome, RunnerId};
+use crate::store::{self, Error, Store};
+
+/// When a runner ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Never: it serves until it is told to stop.
+    Stopped,
+    /// When nothing is due now.
+    NothingDue,
+    /// When nothing will happen any more by itself.
+    Idle,
+}
+
+/// What happens to running jobs when the runner is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnStop {
+    /// They may end, for this long if there is a limit.
+    Wait(Option<Duration>),
+    /// They run on under their supervisors.
+    Detach,
+    /// They are stopped and go back to the queue.
+    Kill,
+}
+
+/// How a runner works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its number.
+    pub runner: RunnerId,
+    /// The database.
+    pub db: PathBuf,
+    /// How many jobs it has in hand at most.
+    pub capacity: usize,
+    /// The longest sleep between two looks at the database.
+    pub poll_interval: Duration,
+    /// When it ends by itself.
+    pub until: Until,
+    /// What happens to running jobs when it is told to stop.
+    pub on_stop: OnStop,
+    /// Only jobs of this run of a flow.
+    pub scope: Option<FlowRunId>,
+}
+
+/// What wakes a runner.
+pub struct Wakes {
+    /// The workers.
+    pub workers: Receiver<FromWorker>,
+    /// Commands that made work.
+    pub bell: Receiver<()>,
+    /// Signals that tell it to stop.
+    pub signals: Receiver<()>,
+}
+
+/// How a runner ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Everything in hand ended and is stored.
+    Finished,
+    /// Jobs run on under their supervisors; its threads are to be left alone.
+    Detached,
+}
+
+/// How far a runner is on its way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Serving,
+    Draining,
+    Stopping,
+    Leaving,
+}
+
+/// After trouble with the store or the system, nothing is tried for so long.
+const REST: Duration = Duration::from_secs(1);
+
+/// The loop and what it owns.
+pub struct Drive<'a> {
+    settings: Settings,
+    scheduler: Scheduler,
+    pool: Pool,
+    wakes: Wakes,
+    store: Box<dyn Store>,
+    clock: &'a dyn Clock,
+    watch: &'a mut dyn FnMut(&RunEvent),
+    dir: DataDir,
+    pace: Pace,
+    stage: Stage,
+    /// When running jobs are stopped, if they are not done by then.
+    deadline: Option<Instant>,
+    /// Until when nothing is claimed, after the system refused a process.
+    rest_until: Option<Instant>,
+    /// What is wrong with the store at the moment; said once.
+    trouble: Option<String>,
+}
+
+impl<'a> Drive<'a> {
+    /// A runner that is ready to start.
+    pub fn new(
+        settings: Settings,
+        pool: Pool,
+        wakes: Wakes,
+        store: Box<dyn Store>,
+        clock: &'a dyn Clock,
+        watch: &'a mut dyn FnMut(&RunEvent),
+    ) -> Self {
+        let scheduler =
+            Scheduler::new(settings.runner, settings.scope, settings.capacity, &settings.db);
+        Self {
+            dir: DataDir::of(&settings.db),
+            scheduler,
+            settings,
+            pool,
+            wakes,
+            store,
+            clock,
+            watch,
+            pace: Pace::new(Instant::now()),
+            stage: Stage::Serving,
+            deadline: None,
+            rest_until: None,
+            trouble: None,
+        }
+    }
+
+    /// Works until it is done.
+    ///
+    /// # Errors
+    /// When the store cannot be used any more and nothing is in hand.
+    pub fn run(mut self) -> store::Result<End> {
+        let polls = tick(self.settings.poll_interval);
+        self.recover();
+        loop {
+            let step = self.turn()?;
+            if self.is_done(step.as_ref())? {
+                return Ok(self.end());
+            }
+            self.sleep(step.as_ref(), &polls);
+        }
+    }
+
+    /// One turn; `None` when the store had trouble.
+    fn turn(&mut self) -> store::Result<Option<Step>> {
+        let from = Instant::now();
+        let claiming =
+            self.stage == Stage::Serving && self.rest_until.is_none_or(|until| until <= from);
+        let turned = self.scheduler.turn(self.store.as_mut(), self.clock.now(), claiming);
+        let mut step = match turned {
+            Ok(step) => step,
+            Err(error) => return self.put_up_with(error).map(|()| None),
+        };
+        self.trouble = None;
+        let pause = self.pace.held(from, Instant::now());
+        for task in step.tasks.drain(..) {
+            self.pool.submit(task);
+        }
+        for claim in step.output_stored.drain(..) {
+            // It is in the database; a file that stays is found by the doctor.
+            let _ = std::fs::remove_file(self.dir.output(claim.job, claim.attempt));
+        }
+        for event in &step.events {
+            (self.watch)(event);
+        }
+        thread::sleep(pause);
+        Ok(Some(step))
+    }
+
+    /// Says once what is wrong, and rests. What was heard is kept.
+    fn put_up_with(&mut self, error: Error) -> store::Result<()> {
+        let hopeless = matches!(error, Error::Unusable { .. });
+        if hopeless && self.scheduler.in_hand() == 0 {
+            return Err(error);
+        }
+        let text = error.to_string();
+        if self.trouble.as_ref() != Some(&text) {
+            (self.watch)(&RunEvent::Trouble(format!("{text}; results are kept and tried again")));
+            self.trouble = Some(text);
+        }
+        thread::sleep(REST);
+        Ok(())
+    }
+
+    fn is_done(&mut self, step: Option<&Step>) -> store::Result<bool> {
+        if self.stage == Stage::Leaving {
+            return Ok(true);
+        }
+        let Some(step) = step else { return Ok(false) };
+        if self.scheduler.in_hand() > 0 || self.scheduler.has_news() {
+            return Ok(self.stage >= Stage::Draining && self.settings.on_stop == OnStop::Detach);
+        }
+        if self.stage >= Stage::Draining {
+            return Ok(true);
+        }
+        match self.settings.until {
+            Until::Stopped => Ok(false),
+            Until::NothingDue => Ok(!step.more && self.rest_until.is_none()),
+            Until::Idle if step.more || step.next_due.is_some() => Ok(false),
+            Until::Idle => match self.store.outlook(self.settings.scope) {
+                Ok(outlook) => Ok(outlook.is_idle()),
+                Err(error) => self.put_up_with(error).map(|()| false),
+            },
+        }
+    }
+
+    /// Sleeps until something is to be done, and takes note of all that came.
+    fn sleep(&mut self, step: Option<&Step>, polls: &Receiver<Instant>) {
+        let resting = self.rest_until.is_some();
+        if step.is_none_or(|step| step.more && !resting && self.has_room()) {
+            self.take_in(polls);
+            return;
+        }
+        let wait = self.longest_sleep(step);
+        select! {
+            recv(self.wakes.workers) -> news => match news {
+                Ok(news) => self.heard(news),
+                Err(_) => unreachable!("the pool keeps a sender"),
+            },
+            recv(self.wakes.bell) -> _ => (),
+            recv(self.wakes.signals) -> _ => self.signalled(),
+            recv(polls) -> _ => self.recover(),
+            default(wait) => (),
+        }
+        self.take_in(polls);
+    }
+
+    fn has_room(&self) -> bool {
+        self.scheduler.in_hand() < self.settings.capacity
+    }
+
+    /// Until the next thing is due, at most the poll interval.
+    fn longest_sleep(&self, step: Option<&Step>) -> Duration {
+        let due = step.and_then(|step| step.next_due).map(|due| due.since(self.clock.now()));
+        let now = Instant::now();
+        let deadline = self.deadline.map(|deadline| deadline.saturating_duration_since(now));
+        [due, deadline].into_iter().flatten().fold(self.settings.poll_interval, Duration::min)
+    }
+
+    /// Takes note of everything that has come in by now.
+    fn take_in(&mut self, polls: &Receiver<Instant>) {
+        if polls.try_recv().is_ok() {
+            self.recover();
+        }
+        while let Ok(news) = self.wakes.workers.try_recv() {
+            self.heard(news);
+        }
+        while self.wakes.bell.try_recv().is_ok() {}
+        while self.wakes.signals.try_recv().is_ok() {
+            self.signalled();
+        }
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| deadline <= now) && self.stage == Stage::Draining {
+            self.stop_running();
+        }
+        if self.rest_until.is_some_and(|until| until <= now) {
+            self.rest_until = None;
+        }
+    }
+
+    fn heard(&mut self, news: FromWorker) {
+        match news {
+            FromWorker::Report(report) => {
+                if let Report::Ended(ended) = &report
+                    && let Outcome::NotStarted(why) = &ended.outcome
+                    && self.stage == Stage::Serving
+                {
+                    let job = ended.claim.job;
+                    (self.watch)(&RunEvent::Trouble(format!(
+                        "job {job} goes back to the queue: {why}"
+                    )));
+                    self.rest_until = Some(Instant::now() + REST);
+                }
+                self.scheduler.note(report);
+            }
+            FromWorker::Broke { worker, claim, why } => {
+                (self.watch)(&RunEvent::Trouble(format!(
+                    "worker {worker} broke and is replaced: {why}"
+                )));
+                if let Some(claim) = claim {
+                    self.scheduler.forget(claim);
+                }
+                self.pool.replace(worker);
+            }
+        }
+    }
+
+    /// The signal ladder: claim no more; stop the jobs; leave.
+    fn signalled(&mut self) {
+        match self.stage {
+            Stage::Serving => {
+                self.stage = Stage::Draining;
+                (self.watch)(&RunEvent::Stopping("no more jobs are claimed; running ones may end"));
+                let now = self.clock.now();
+                for claimed in self.pool.take_back() {
+                    self.scheduler.give_back(claimed.claim, "the runner stops", now);
+                }
+                match self.settings.on_stop {
+                    OnStop::Wait(grace) => {
+                        self.deadline = grace.map(|grace| Instant::now() + grace)
+                    }
+                    OnStop::Detach => (),
+                    OnStop::Kill => self.stop_running(),
+                }
+            }
+            Stage::Draining => self.stop_running(),
+            Stage::Stopping | Stage::Leaving => self.stage = Stage::Leaving,
+        }
+    }
+
+    fn stop_running(&mut self) {
+        self.stage = Stage::Stopping;
+        (self.watch)(&RunEvent::Stopping("running jobs are stopped and go back to the queue"));
+        for claim in self.scheduler.claims() {
+            self.pool.stop(claim, Stop::Shutdown);
+        }
+    }
+
+    /// Settles what others left behind. Trouble is said; the next poll tries again.
+    fn recover(&mut self) {
+        let (me, now) = (Some(self.settings.runner), self.clock.now());
+        match recover::settle_all(self.store.as_mut(), &self.dir, me, &[], now) {
+            Ok(recovered) => {
+                for one in recovered {
+                    (self.watch)(&one.event());
+                }
+            }
+            Err(error) => {
+                let text = format!("attempts that others left behind cannot be looked at: {error}");
+                (self.watch)(&RunEvent::Trouble(text));
+            }
+        }
+    }
+
+    /// Ends: strikes the runner out if it owns nothing.
+    fn end(mut self) -> End {
+        if self.scheduler.in_hand() > 0 {
+            return End::Detached;
+        }
+        self.pool.finish();
+        // If it cannot be struck out now, the next runner does.
+        let _ = self.store.discharge(self.settings.runner);
+        End::Finished
+    }
+}

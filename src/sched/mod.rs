@@ -1,0 +1,177 @@
+//! How a runner works.
+//!
+//! [`Scheduler`] is the runner without threads, processes and clocks: reports
+//! go in, one [`Scheduler::turn`] settles them, and the jobs to start come
+//! out. [`drive`] is the loop around it, [`pool`] the worker threads,
+//! [`recover`] what is done about attempts that others left behind, [`wake`]
+//! how commands wake a sleeping runner, [`pace`] how the lock is shared.
+
+pub mod drive;
+pub mod event;
+pub mod pace;
+pub mod pool;
+pub mod recover;
+pub mod wake;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::exec::{Ended, Report};
+use crate::job::{Claim, Claimed, EnvBlock, FlowRunId, Outcome, RunnerId, Settlement, Timestamp};
+use crate::store::{self, Started, Store, Turn, Turned};
+
+pub use event::RunEvent;
+
+/// The jobs a runner has in hand, and what it has heard of them since the
+/// last commit.
+pub struct Scheduler {
+    runner: RunnerId,
+    scope: Option<FlowRunId>,
+    capacity: usize,
+    environment: EnvBlock,
+    in_hand: HashMap<Claim, InHand>,
+    started: Vec<Started>,
+    settled: Vec<Settlement>,
+}
+
+struct InHand {
+    claimed: Claimed,
+    started_at: Option<Timestamp>,
+}
+
+/// What came of a turn.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// The jobs to start, in order.
+    pub tasks: Vec<Claimed>,
+    /// What happened, for whoever watches.
+    pub events: Vec<RunEvent>,
+    /// Attempts whose output is in the database now; a file of it can go.
+    pub output_stored: Vec<Claim>,
+    /// The next time something is due, if it lies ahead.
+    pub next_due: Option<Timestamp>,
+    /// Whether there is more to do at once.
+    pub more: bool,
+}
+
+impl Scheduler {
+    /// A runner that has at most `capacity` jobs in hand, of one run of a flow
+    /// if `scope` names it. Its jobs learn where the database is.
+    pub fn new(runner: RunnerId, scope: Option<FlowRunId>, capacity: usize, db: &Path) -> Self {
+        use std::os::unix::ffi::OsStrExt;
+        let mut entry = b"AX_DB=".to_vec();
+        entry.extend_from_slice(db.as_os_str().as_bytes());
+        Self {
+            runner,
+            scope,
+            capacity,
+            environment: EnvBlock::from_entries([entry.as_slice()]),
+            in_hand: HashMap::new(),
+            started: Vec::new(),
+            settled: Vec::new(),
+        }
+    }
+
+    /// How many jobs are claimed and not known to have ended.
+    pub fn in_hand(&self) -> usize {
+        self.in_hand.len()
+    }
+
+    /// The claims of the jobs in hand.
+    pub fn claims(&self) -> impl Iterator<Item = Claim> {
+        self.in_hand.keys().copied()
+    }
+
+    /// Tells whether something was heard that is not stored yet.
+    pub fn has_news(&self) -> bool {
+        !self.started.is_empty() || !self.settled.is_empty()
+    }
+
+    /// Takes note of a report, and judges it if it is an end.
+    pub fn note(&mut self, report: Report) {
+        match report {
+            Report::Started { claim, process } => {
+                if let Some(job) = self.in_hand.get_mut(&claim) {
+                    job.started_at = Some(process.started_at);
+                    self.started.push(Started { claim, process });
+                }
+            }
+            Report::Ended(ended) => self.note_end(ended),
+        }
+    }
+
+    fn note_end(&mut self, ended: Ended) {
+        let Some(job) = self.in_hand.get(&ended.claim) else { return };
+        let verdict = job.claimed.policy.judge(&ended.outcome, ended.ended_at);
+        let Ended { claim, outcome, process, ended_at, output } = ended;
+        self.settled.push(Settlement { claim, outcome, verdict, process, ended_at, output });
+    }
+
+    /// Lets go of a job whose worker broke: its supervisor records the end.
+    pub fn forget(&mut self, claim: Claim) {
+        self.in_hand.remove(&claim);
+    }
+
+    /// Gives back a job that was claimed and not handed to a worker.
+    pub fn give_back(&mut self, claim: Claim, why: &str, now: Timestamp) {
+        self.note_end(Ended {
+            claim,
+            outcome: Outcome::NotStarted(why.to_owned()),
+            process: None,
+            ended_at: now,
+            output: crate::job::Captured::default(),
+        });
+    }
+
+    /// Stores what was heard and, if `claiming`, takes jobs up to the
+    /// capacity: one commit.
+    ///
+    /// # Errors
+    /// What the store says. Nothing that was heard is lost: the next turn
+    /// brings it again.
+    pub fn turn(
+        &mut self,
+        store: &mut dyn Store,
+        now: Timestamp,
+        claiming: bool,
+    ) -> store::Result<Step> {
+        let ending = self.settled.len();
+        let room = self.capacity.saturating_sub(self.in_hand.len().saturating_sub(ending));
+        let turned = store.turn(&Turn {
+            runner: self.runner,
+            now,
+            started: &self.started,
+            settled: &self.settled,
+            room: if claiming { room } else { 0 },
+            scope: self.scope,
+        })?;
+        Ok(self.stored(turned))
+    }
+
+    /// What follows from a commit that went well.
+    fn stored(&mut self, turned: Turned) -> Step {
+        let mut step = Step { next_due: turned.next_due, more: turned.more, ..Step::default() };
+        for started in self.started.drain(..) {
+            if let Some(job) = self.in_hand.get(&started.claim) {
+                step.events.push(RunEvent::started(&job.claimed, &started.process));
+            }
+        }
+        for settlement in self.settled.drain(..) {
+            let Some(job) = self.in_hand.remove(&settlement.claim) else { continue };
+            if job.started_at.is_some() && !settlement.output.in_file {
+                step.output_stored.push(settlement.claim);
+            }
+            let late = turned.late.contains(&settlement.claim);
+            step.events.push(RunEvent::ended(&job.claimed, &settlement, late));
+        }
+        step.events.extend(turned.moved.into_iter().map(RunEvent::Moved));
+        step.events.extend(turned.nonsense.into_iter().map(RunEvent::Trouble));
+        for mut claimed in turned.claimed {
+            claimed.spec.extra_env = claimed.spec.extra_env.overlaid(&self.environment);
+            self.in_hand
+                .insert(claimed.claim, InHand { claimed: claimed.clone(), started_at: None });
+            step.tasks.push(claimed);
+        }
+        step
+    }
+}

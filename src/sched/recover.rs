@@ -1,0 +1,381 @@
+//! Attempts that a dead runner left behind.
+//!
+//! Nothing is guessed from elapsed time. A runner lives as long as its lock is
+//! held; so does a supervisor, and its journal tells what it has started. A
+//! supervisor starts nothing once its runner's lock is free, so what no
+//! journal tells of was not started and will not be.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::data_dir::DataDir;
+use crate::exec::journal::{self, Entries, Entry, Step};
+use crate::exec::process::sweep_survivors;
+use crate::exec::spool::salvage;
+use crate::exec::sweep::Trace;
+use crate::exec::{lock, process};
+use crate::job::{
+    Captured, Claim, Claimed, JobId, OnLost, Outcome, Process, RunnerId, Settlement, State,
+    Timestamp, Verdict,
+};
+use crate::sched::RunEvent;
+use crate::store::{self, Runner, Store, Turn};
+
+/// What was found out about an attempt of a dead runner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fate {
+    /// A supervisor has it and records its end.
+    RunsOn,
+    /// It ended this way, or nobody knows how.
+    Ended(Outcome, Option<Process>),
+}
+
+/// An attempt of a dead runner.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// The job, as it was claimed.
+    pub claimed: Claimed,
+    /// What was found out.
+    pub fate: Fate,
+}
+
+/// An attempt of a dead runner that was settled, or would be.
+#[derive(Clone, Debug)]
+pub struct Recovered {
+    /// Which attempt.
+    pub claim: Claim,
+    /// What people call the job.
+    pub title: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What becomes of the job.
+    pub verdict: Verdict,
+}
+
+impl Recovered {
+    /// What happened and what becomes of the job, in words.
+    pub fn what(&self) -> String {
+        let next = match self.verdict {
+            Verdict::Success => "success",
+            Verdict::Retry(_) => "it is tried again",
+            Verdict::Dead => "dead, no retries are left",
+            Verdict::Held => "held until a person decides",
+            Verdict::GiveBack => "it goes back to the queue, no attempt is used",
+            Verdict::Interrupt => "it goes back to the queue, no retry is used",
+            Verdict::Cancelled => "cancelled",
+        };
+        match self.outcome.error("") {
+            Some(error) => format!("{error}; {next}"),
+            None => next.to_owned(),
+        }
+    }
+
+    /// The same for whoever watches a runner.
+    pub fn event(&self) -> RunEvent {
+        RunEvent::Recovered { claim: self.claim, title: self.title.clone(), what: self.what() }
+    }
+}
+
+/// Why attempts could not be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store said so.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A file or `/proc` could not be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Settles everything that dead runners left behind, and strikes them out.
+/// Lost attempts of the jobs in `hold` are held instead of going by their
+/// policy, because a person is about to speak.
+///
+/// # Errors
+/// What could not be read or written; what was settled before stays so.
+pub fn settle_all(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    me: Option<RunnerId>,
+    hold: &[JobId],
+    now: Timestamp,
+) -> Result<Vec<Recovered>, Error> {
+    let mut recovered = Vec::new();
+    for runner in dead_runners(store, dir, me)? {
+        let evidence = Evidence::gather(dir, &runner)?;
+        for mut left in evidence.weigh(store.claims(runner.id)?) {
+            if hold.contains(&left.claimed.claim.job) {
+                left.claimed.policy.on_lost = OnLost::Hold;
+            }
+            if let Fate::Ended(outcome, process) = left.fate {
+                recovered.extend(settle(
+                    store,
+                    dir,
+                    &evidence,
+                    left.claimed,
+                    outcome,
+                    process,
+                    now,
+                )?);
+            }
+        }
+        if !evidence.supervisor_lives() && store.discharge(runner.id)? {
+            evidence.clear_away(dir, runner.id);
+        }
+    }
+    Ok(recovered)
+}
+
+/// What dead runners left behind, without touching it.
+///
+/// # Errors
+/// What could not be read.
+pub fn find_all(store: &mut dyn Store, dir: &DataDir) -> Result<Vec<Left>, Error> {
+    let mut all = Vec::new();
+    for runner in dead_runners(store, dir, None)? {
+        let evidence = Evidence::gather(dir, &runner)?;
+        all.extend(evidence.weigh(store.claims(runner.id)?));
+    }
+    Ok(all)
+}
+
+fn dead_runners(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    me: Option<RunnerId>,
+) -> Result<Vec<Runner>, Error> {
+    let mut dead = Vec::new();
+    for runner in store.runners()? {
+        if Some(runner.id) != me && !is_alive(dir, &runner)? {
+            dead.push(runner);
+        }
+    }
+    Ok(dead)
+}
+
+/// Tells whether a runner lives: whether its lock is held.
+///
+/// # Errors
+/// When the lock cannot be asked.
+pub fn is_alive(dir: &DataDir, runner: &Runner) -> io::Result<bool> {
+    is_held(&dir.runner_lock(runner.id))
+}
+
+/// A lock that is not there is not held.
+fn is_held(path: &Path) -> io::Result<bool> {
+    match lock::is_locked(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other,
+    }
+}
+
+/// What the files of a dead runner tell.
+struct Evidence {
+    /// Whether the machine was restarted since, or the files are gone: then a
+    /// journal that tells nothing proves nothing.
+    complete: bool,
+    supervisors: Vec<Witness>,
+}
+
+struct Witness {
+    path: PathBuf,
+    alive: bool,
+    journal: Entries,
+}
+
+impl Evidence {
+    /// Reads what there is. The runner was proved dead before.
+    fn gather(dir: &DataDir, runner: &Runner) -> io::Result<Self> {
+        let same_boot = process::boot_id()? == runner.boot_id;
+        let complete = same_boot && dir.runner_lock(runner.id).exists();
+        let mut supervisors = Vec::new();
+        for path in dir.journals(runner.id)? {
+            // Alive is asked first: what a dead one has written is complete.
+            let alive = is_held(&path)?;
+            match journal::Journal::read(&path) {
+                Ok(journal) => supervisors.push(Witness { path, alive, journal }),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { complete, supervisors })
+    }
+
+    fn supervisor_lives(&self) -> bool {
+        self.supervisors.iter().any(|witness| witness.alive)
+    }
+
+    fn weigh(&self, claims: Vec<(Claimed, State)>) -> Vec<Left> {
+        claims
+            .into_iter()
+            .map(|(claimed, state)| {
+                let witness = self.witness(claimed.claim);
+                let entry = witness.map(|(witness, entry)| (entry, witness.alive));
+                let fate = fate(state, entry, self.complete, claimed.policy.on_lost);
+                Left { claimed, fate }
+            })
+            .collect()
+    }
+
+    /// Who tells most of a claim.
+    fn witness(&self, claim: Claim) -> Option<(&Witness, &Entry)> {
+        let entry = journal::known(
+            self.supervisors.iter().flat_map(|witness| &witness.journal.entries),
+            claim,
+        )?;
+        let has = |witness: &&Witness| {
+            witness.journal.entries.iter().any(|other| std::ptr::eq(other, entry))
+        };
+        self.supervisors.iter().find(has).map(|witness| (witness, entry))
+    }
+
+    /// Removes the files of a runner that owns nothing any more. What cannot
+    /// be removed harms nothing and is found by the doctor.
+    fn clear_away(&self, dir: &DataDir, runner: RunnerId) {
+        for witness in &self.supervisors {
+            let _ = fs::remove_file(dir.spool(&witness.path));
+            let _ = fs::remove_file(&witness.path);
+        }
+        let _ = fs::remove_file(dir.wake().join(runner.to_string()));
+        let _ = fs::remove_file(dir.runner_lock(runner));
+    }
+}
+
+/// What became of an attempt whose runner is dead: `entry` is what a journal
+/// tells of it, and whether the supervisor that wrote it lives.
+fn fate(state: State, entry: Option<(&Entry, bool)>, complete: bool, on_lost: OnLost) -> Fate {
+    let lost = |why: &str, process| Fate::Ended(Outcome::Lost(why.to_owned()), process);
+    match entry.map(|(entry, alive)| (&entry.step, alive)) {
+        Some((Step::Ended { outcome, process, .. }, _)) => Fate::Ended(outcome.clone(), *process),
+        Some((Step::Intent | Step::Started(_), true)) => Fate::RunsOn,
+        Some((Step::Started(process), false)) => {
+            lost("its runner and its supervisor were killed", Some(*process))
+        }
+        Some((Step::Intent, false)) => {
+            lost("its runner and its supervisor were killed while it was being started", None)
+        }
+        None if state == State::Running => lost("its runner is gone", None),
+        None if complete || on_lost != OnLost::Hold => {
+            Fate::Ended(Outcome::NotStarted("its runner is gone".to_owned()), None)
+        }
+        None => lost("its runner is gone, and nobody knows whether it was started", None),
+    }
+}
+
+/// Stops what is left of an attempt, and writes what became of it. `None` if
+/// somebody else did so at the same time.
+fn settle(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    evidence: &Evidence,
+    claimed: Claimed,
+    outcome: Outcome,
+    process: Option<Process>,
+    now: Timestamp,
+) -> Result<Option<Recovered>, Error> {
+    let claim = claimed.claim;
+    let witness = evidence.witness(claim).map(|(witness, _)| witness);
+    if matches!(outcome, Outcome::Lost(_))
+        && let Some(supervisor) = witness.and_then(|witness| witness.journal.supervisor.clone())
+    {
+        let db = claimed.spec.extra_env.get("AX_DB");
+        sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
+    }
+    let output = witness.map_or_else(Captured::default, |witness| salvaged(dir, witness, claim));
+    let ended_at =
+        match witness.and_then(|witness| witness.journal.of(claim)).map(|entry| &entry.step) {
+            Some(Step::Ended { ended_at, .. }) => *ended_at,
+            Some(Step::Intent | Step::Started(_)) | None => now,
+        };
+    let verdict = claimed.policy.judge(&outcome, now);
+    let settlement = Settlement { claim, outcome, verdict, process, ended_at, output };
+    let settled = std::slice::from_ref(&settlement);
+    let turned = store.turn(&Turn {
+        runner: claim.owner,
+        now,
+        started: &[],
+        settled,
+        room: 0,
+        scope: None,
+    })?;
+    if turned.late.contains(&claim) {
+        return Ok(None);
+    }
+    let Settlement { outcome, verdict, .. } = settlement;
+    Ok(Some(Recovered { claim, title: claimed.title, outcome, verdict }))
+}
+
+/// The output of an attempt that a dead supervisor left: in its own file, or
+/// in the spool if it was the last that the supervisor had.
+fn salvaged(dir: &DataDir, witness: &Witness, claim: Claim) -> Captured {
+    let named = dir.output(claim.job, claim.attempt);
+    let is_last = witness.journal.entries.last().is_some_and(|entry| entry.claim == claim);
+    if named.exists() || (is_last && !witness.alive) {
+        salvage(&dir.spool(&witness.path), &named)
+    } else {
+        Captured::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIM: Claim = Claim { job: JobId(1), attempt: 1, owner: RunnerId(1) };
+    const PROCESS: Process =
+        Process { pid: 7, start_time: 9, started_at: Timestamp::from_millis(5) };
+
+    fn entry(step: Step) -> Entry {
+        Entry { claim: CLAIM, number: 0, step }
+    }
+
+    fn is_lost(fate: &Fate) -> bool {
+        matches!(fate, Fate::Ended(Outcome::Lost(_), _))
+    }
+
+    fn is_given_back(fate: &Fate) -> bool {
+        matches!(fate, Fate::Ended(Outcome::NotStarted(_), None))
+    }
+
+    #[test]
+    fn an_attempt_with_a_live_supervisor_runs_on() {
+        for step in [Step::Intent, Step::Started(PROCESS)] {
+            let entry = entry(step);
+            let fate = fate(State::Dispatched, Some((&entry, true)), true, OnLost::Requeue);
+            assert_eq!(fate, Fate::RunsOn);
+        }
+    }
+
+    #[test]
+    fn an_end_in_the_journal_counts_whoever_is_dead() {
+        let ended = entry(Step::Ended {
+            process: Some(PROCESS),
+            outcome: Outcome::Exited(3),
+            ended_at: Timestamp::from_millis(6),
+            written: 0,
+        });
+        let fate = fate(State::Running, Some((&ended, false)), true, OnLost::Requeue);
+        assert_eq!(fate, Fate::Ended(Outcome::Exited(3), Some(PROCESS)));
+    }
+
+    #[test]
+    fn a_start_without_an_end_is_lost() {
+        for step in [Step::Intent, Step::Started(PROCESS)] {
+            let entry = entry(step);
+            assert!(is_lost(&fate(State::Running, Some((&entry, false)), true, OnLost::Requeue)));
+        }
+    }
+
+    #[test]
+    fn what_no_journal_tells_of_was_not_started() {
+        assert!(is_given_back(&fate(State::Dispatched, None, true, OnLost::Hold)));
+    }
+
+    #[test]
+    fn after_a_restart_of_the_machine_a_job_that_holds_is_not_started_blindly() {
+        assert!(is_lost(&fate(State::Dispatched, None, false, OnLost::Hold)));
+        assert!(is_given_back(&fate(State::Dispatched, None, false, OnLost::Requeue)));
+        assert!(is_lost(&fate(State::Running, None, false, OnLost::Requeue)));
+    }
+}
