@@ -6,7 +6,6 @@
 
 mod batch;
 mod draft;
-mod ids;
 mod line;
 mod lines;
 mod problems;
@@ -15,13 +14,14 @@ mod words;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use crate::cli::{AddArgs, Show};
-use crate::cmd::{Answer, Context};
+use crate::cli::{AddArgs, Format, Show};
+use crate::cmd::{Answer, Context, alive};
 use crate::failure::Failure;
-use crate::job::{Added, NewJob};
+use crate::job::{Added, Job, NewJob};
+use crate::output::added::AddedJobs;
+use crate::store::{Error, Store};
 
 use draft::Draft;
-use ids::Ids;
 
 /// Adds one job, or those of `--from`.
 ///
@@ -39,9 +39,10 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
 fn one(args: &AddArgs, draft: Draft, context: &mut Context<'_>) -> Result<Answer, Failure> {
     let command = words::command(&args.command, &mut io::stdin().lock())?;
     let job = NewJob { key: args.key.clone(), ..draft.job(command) };
-    let added = context.store()?.add(std::slice::from_ref(&job), context.now())?;
+    let mut store = context.store()?;
+    let added = store.add(std::slice::from_ref(&job), context.now())?;
     tell(&added, &job, context);
-    Ok(finish(Ids::one(&added), args.show, context))
+    finish(added, true, args.show, store.as_mut(), context)
 }
 
 fn from(
@@ -54,12 +55,39 @@ fn from(
     let mut store = context.store()?;
     batch.check(&mut |selector| store.select(selector))?;
     let added = store.add(&batch.jobs, context.now()).map_err(|error| batch.explain(error))?;
-    Ok(finish(Ids::many(&added), show, context))
+    finish(added, false, show, store.as_mut(), context)
 }
 
-fn finish(ids: Ids, show: Show, context: &Context<'_>) -> Answer {
+fn finish(
+    added: Vec<Added>,
+    one: bool,
+    show: Show,
+    store: &mut dyn Store,
+    context: &Context<'_>,
+) -> Result<Answer, Failure> {
     context.wake_runners();
-    Answer::new(ids, show)
+    let jobs = if needs_jobs(show) {
+        let moment = alive::moment(store, &context.data_dir(), context.now())?;
+        Some((stored(&added, store)?, moment))
+    } else {
+        None
+    };
+    Ok(Answer::new(AddedJobs { added, jobs, one }, show))
+}
+
+/// Ids are known; whatever else is shown must be looked up.
+fn needs_jobs(show: Show) -> bool {
+    match show.wanted() {
+        Some(Format::Json | Format::Jsonl | Format::Csv) => true,
+        Some(Format::Table | Format::Ids | Format::Tree | Format::Dot) | None => false,
+    }
+}
+
+fn stored(added: &[Added], store: &mut dyn Store) -> Result<Vec<Job>, Failure> {
+    let get = |added: &Added| {
+        store.get(added.id)?.ok_or(Error::NoSuchJob(added.id)).map_err(Failure::from)
+    };
+    added.iter().map(get).collect()
 }
 
 /// Tells a person, and no script, that nothing new was added.

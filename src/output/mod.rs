@@ -5,6 +5,7 @@
 //! are in text for people only, and only where they were asked for or stdout
 //! is a terminal.
 
+pub mod added;
 pub mod cells;
 pub mod escape;
 #[cfg(test)]
