@@ -5,11 +5,13 @@
 
 mod add;
 mod alive;
+mod completions;
 mod deps;
 mod doctor;
 mod hold;
 mod list;
 mod logs;
+mod man;
 mod printed;
 mod recover;
 mod release;
@@ -116,6 +118,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
     match command {
         Command::Add(args) => add::run(*args, context),
         Command::Deps(args) => deps::run(args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::List(args) => list::run(args, context),
         Command::Retry(args) => retry::run(args, context),
@@ -127,7 +131,6 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Run(args) => run::run(args, context),
         Command::Recover(args) => recover::run(args, context),
         Command::Supervise(args) => supervise::run(args, context),
-        Command::Completions(_) | Command::Man(_) => Err(Failure::usage("to come")),
     }
 }
 

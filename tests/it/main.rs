@@ -1,4 +1,6 @@
 //! Tests of the whole program.
 
 mod adding;
+mod exec;
+mod generated;
 mod showing;

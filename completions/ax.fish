@@ -1,0 +1,337 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_ax_global_optspecs
+    string join \n db= color= h/help V/version
+end
+
+function __fish_ax_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_ax_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_ax_using_subcommand
+    set -l cmd (__fish_ax_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c ax -n "__fish_ax_needs_command" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_needs_command" -s V -l version -d 'Print version'
+complete -c ax -n "__fish_ax_needs_command" -f -a "add" -d 'Put a job in'
+complete -c ax -n "__fish_ax_needs_command" -f -a "deps" -d 'Show or change what a job waits for'
+complete -c ax -n "__fish_ax_needs_command" -f -a "run" -d 'Run what is due, or a flow file'
+complete -c ax -n "__fish_ax_needs_command" -f -a "list" -d 'Show jobs'
+complete -c ax -n "__fish_ax_needs_command" -f -a "ls" -d 'Show jobs'
+complete -c ax -n "__fish_ax_needs_command" -f -a "retry" -d 'Bring failed jobs back, and what was skipped because of them'
+complete -c ax -n "__fish_ax_needs_command" -f -a "recover" -d 'Settle attempts whose outcome nobody knows'
+complete -c ax -n "__fish_ax_needs_command" -f -a "doctor" -d 'Look for what is wrong, and say how to cure it'
+complete -c ax -n "__fish_ax_needs_command" -f -a "show" -d 'Show everything about a job, and why it is not running'
+complete -c ax -n "__fish_ax_needs_command" -f -a "logs" -d 'Show the output of a job'
+complete -c ax -n "__fish_ax_needs_command" -f -a "log" -d 'Show the output of a job'
+complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
+complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
+complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
+complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
+complete -c ax -n "__fish_ax_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c ax -n "__fish_ax_using_subcommand add" -s n -l name -d 'What people call the job' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s a -l after -d 'Run after these jobs ended with success' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l on-failure -d 'Run if one of these jobs is dead' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s d -l delay -d 'Run this much later: 90 (seconds), 10m, 1h30m, 2d' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l at -d 'Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s p -l priority -d 'Higher runs first [default: 5]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: 60s]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s r -l max-retries -l retries -d 'Failures after which another attempt is made [default: 3]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-delay -d 'The wait before the first retry [default: 5s]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-backoff -d 'By what each further wait is longer (1 or more)' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-max-delay -d 'The longest wait between attempts' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l on-lost -d 'When an outcome is unknown [default: requeue if the job has retries, else hold]' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
+hold\t'Stop and let a person decide'
+fail\t'Count it as failed for good'"
+complete -c ax -n "__fish_ax_using_subcommand add" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
+complete -c ax -n "__fish_ax_using_subcommand add" -s e -l env -d 'Set a variable for the job' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l key -d 'A name that at most one unfinished job has' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l if-exists -d 'What to do when the key exists' -r -f -a "skip\t'Print the id of the job that has it'
+replace\t'Cancel that job, if it has not started, and add this one'
+error\t'Refuse, with exit 4'"
+complete -c ax -n "__fish_ax_using_subcommand add" -l from -d 'Add many jobs, one JSON object a line (`-` is standard input), all or none' -r -F
+complete -c ax -n "__fish_ax_using_subcommand add" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand add" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
+complete -c ax -n "__fish_ax_using_subcommand add" -l hold -d 'Wait for `ax release` before the first start'
+complete -c ax -n "__fish_ax_using_subcommand add" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -a "add" -d 'Let a job that has not started wait for other jobs'
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -a "remove" -d 'Stop a job from waiting for others'
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s a -l after -d 'Run after these jobs ended with success' -r
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l on-failure -d 'Run if one of these jobs is dead' -r
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand run" -s w -l workers -d 'How many jobs run at once [default: the cores]' -r
+complete -c ax -n "__fish_ax_using_subcommand run" -l poll-interval -d 'The longest sleep between two looks at the database' -r
+complete -c ax -n "__fish_ax_using_subcommand run" -l queue-size -d 'How many jobs are claimed ahead [default: 4 × workers]' -r
+complete -c ax -n "__fish_ax_using_subcommand run" -l grace -d 'How long running jobs may go on after the first signal [default: without limit]' -r
+complete -c ax -n "__fish_ax_using_subcommand run" -l on-stop -d 'What happens to running jobs at the first signal' -r -f -a "wait\t'They may end'
+detach\t'They run on under their supervisors, which record the result'
+kill\t'They are stopped and go back to the queue'"
+complete -c ax -n "__fish_ax_using_subcommand run" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand run" -l once -d 'Run what is due now and what that releases, then end'
+complete -c ax -n "__fish_ax_using_subcommand run" -l until-idle -d 'Also wait for retries and later times, then end'
+complete -c ax -n "__fish_ax_using_subcommand run" -l json -d 'Print the events as JSON lines on stdout'
+complete -c ax -n "__fish_ax_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand list" -l status -d 'In one of these states' -r -f -a "pending\t''
+ready\t''
+dispatched\t''
+running\t''
+success\t''
+failed\t''
+dead\t''
+held\t''
+cancelled\t''
+skipped\t''"
+complete -c ax -n "__fish_ax_using_subcommand list" -l name -d 'Whose name matches this glob' -r
+complete -c ax -n "__fish_ax_using_subcommand list" -l since -d 'That were added, started or ended within this time: 2h, 1d, or a time' -r
+complete -c ax -n "__fish_ax_using_subcommand list" -l sort -d 'In this order' -r -f -a "id\t''
+name\t''
+status\t''
+priority\t''
+scheduled\t''
+started\t''
+finished\t''"
+complete -c ax -n "__fish_ax_using_subcommand list" -l columns -d 'Show these columns (names as in the JSON)' -r
+complete -c ax -n "__fish_ax_using_subcommand list" -s n -l limit -d 'Show the last so many' -r
+complete -c ax -n "__fish_ax_using_subcommand list" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand list" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand list" -l failed -d 'That are failed, dead or held, with the reason'
+complete -c ax -n "__fish_ax_using_subcommand list" -s q -l quiet -d 'Show the ids only'
+complete -c ax -n "__fish_ax_using_subcommand list" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand ls" -l status -d 'In one of these states' -r -f -a "pending\t''
+ready\t''
+dispatched\t''
+running\t''
+success\t''
+failed\t''
+dead\t''
+held\t''
+cancelled\t''
+skipped\t''"
+complete -c ax -n "__fish_ax_using_subcommand ls" -l name -d 'Whose name matches this glob' -r
+complete -c ax -n "__fish_ax_using_subcommand ls" -l since -d 'That were added, started or ended within this time: 2h, 1d, or a time' -r
+complete -c ax -n "__fish_ax_using_subcommand ls" -l sort -d 'In this order' -r -f -a "id\t''
+name\t''
+status\t''
+priority\t''
+scheduled\t''
+started\t''
+finished\t''"
+complete -c ax -n "__fish_ax_using_subcommand ls" -l columns -d 'Show these columns (names as in the JSON)' -r
+complete -c ax -n "__fish_ax_using_subcommand ls" -s n -l limit -d 'Show the last so many' -r
+complete -c ax -n "__fish_ax_using_subcommand ls" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand ls" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand ls" -l failed -d 'That are failed, dead or held, with the reason'
+complete -c ax -n "__fish_ax_using_subcommand ls" -s q -l quiet -d 'Show the ids only'
+complete -c ax -n "__fish_ax_using_subcommand ls" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand retry" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand retry" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand retry" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand retry" -l failed -d 'Every job that is failed, dead or held'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l downstream -d 'Also run everything after them again'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l force -d 'Also jobs that ended with success'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l dry-run -d 'Say what would be done, and do nothing'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand retry" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand recover" -l as -d 'How the attempt really ended, as you found out; `retry` starts the job again' -r -f -a "success\t'It had ended well'
+failed\t'It had failed for good'
+retry\t'Start it again'"
+complete -c ax -n "__fish_ax_using_subcommand recover" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand recover" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand recover" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand recover" -l dry-run -d 'Say what would be done, and do nothing'
+complete -c ax -n "__fish_ax_using_subcommand recover" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand doctor" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l fix -d 'Repair what has one right repair, and say what was done'
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l dry-run -d 'With --fix: say what would be done, and do nothing'
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand show" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand show" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand show" -l env -d 'Show the environment too; it may contain secrets'
+complete -c ax -n "__fish_ax_using_subcommand show" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand logs" -s n -l lines -d 'Only the last so many lines' -r
+complete -c ax -n "__fish_ax_using_subcommand logs" -l attempt -d 'Of this attempt [default: the last one]' -r
+complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the job ends'
+complete -c ax -n "__fish_ax_using_subcommand logs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand log" -s n -l lines -d 'Only the last so many lines' -r
+complete -c ax -n "__fish_ax_using_subcommand log" -l attempt -d 'Of this attempt [default: the last one]' -r
+complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the job ends'
+complete -c ax -n "__fish_ax_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand hold" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand hold" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand hold" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand hold" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand hold" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand release" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand release" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand release" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand status" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand status" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand status" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand st" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'
+tree\t'A tree (`ax deps`)'
+dot\t'A graph for Graphviz (`ax deps`)'"
+complete -c ax -n "__fish_ax_using_subcommand st" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand st" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand st" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand st" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
