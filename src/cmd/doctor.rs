@@ -31,12 +31,15 @@ pub(super) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Answer
 /// A file that cannot even be opened has the doctor for a hint, who is here.
 fn beyond_doctors(error: store::Error) -> Failure {
     match error {
-        store::Error::Unusable { path, why, hint: Some(hint) } if hint.contains("ax doctor") => {
-            let name = path.display();
-            let hint = format!(
-                "take a back-up, or what can be read: `sqlite3 {name} .recover | sqlite3 {name}.new`"
-            );
-            Failure::from(store::Error::Unusable { path: path.clone(), why, hint: Some(hint) })
+        store::Error::Unusable { path, why, hint: Some(hint) } if hint.contains("`ax doctor`") => {
+            let hint = match hint.split_once("; `ax doctor`") {
+                Some((other, _)) => other.to_owned(),
+                None => format!(
+                    "take a back-up, or what can be read: `sqlite3 {0} .recover | sqlite3 {0}.new`",
+                    path.display()
+                ),
+            };
+            Failure::from(store::Error::Unusable { path, why, hint: Some(hint) })
         }
         other => Failure::from(other),
     }

@@ -260,3 +260,16 @@ fn nothing_is_written_to_a_damaged_file() {
     let findings = super::store::findings(vec![damage, drift], true);
     assert!(findings.iter().all(|finding| finding.repair.is_none()));
 }
+
+#[test]
+fn the_cure_of_a_missing_parent_works_also_when_the_job_was_skipped_meanwhile() {
+    let mut ward = Ward::new();
+    ward.sql(
+        "INSERT INTO ax_jobs (id, command, status) VALUES (5, 'true', 'skipped');
+         INSERT INTO ax_deps VALUES (5, 4242, 'after')",
+    );
+    assert_eq!(ward.checks(), ["missing parent"]);
+    let gone = ward.store.unlink(JobId(5), &[JobId(4242)], SystemClock.now());
+    assert_eq!(gone.expect("removed"), 1);
+    assert_eq!(ward.examine(), []);
+}

@@ -6,10 +6,10 @@
 //! stands in `ax_judge` is merely not judged yet. A damaged file is read as
 //! far as possible.
 //!
-//! [`mend`] follows one rule: dependencies of a job that has started or ended
-//! decide nothing any more and may be deleted; those of a job that waits are a
-//! person's word, also where they are nonsense. To drop them would start a job
-//! that was meant to wait.
+//! [`mend`] follows one rule: dependencies of a job that has started decide
+//! nothing any more and may be deleted; those of a job that waits or was
+//! skipped are a person's word, also where they are nonsense. To drop them
+//! would start a job that was meant to wait.
 
 mod counts;
 mod cycles;

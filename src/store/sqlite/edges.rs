@@ -45,7 +45,8 @@ pub(super) fn link(
     judge::drain(tx, now, judge::PER_TURN, &mut Vec::new())
 }
 
-/// Removes the edges of a job to these parents.
+/// Removes the edges of a job to these parents. A job that was skipped because
+/// of one stays so until somebody retries it.
 pub(super) fn unlink(
     tx: &Transaction<'_>,
     child: JobId,
@@ -53,7 +54,9 @@ pub(super) fn unlink(
     now: Timestamp,
 ) -> Fallible<usize> {
     const DELETE: &str = "DELETE FROM ax_deps WHERE job_id = :child AND depends_on = :parent";
-    refuse_started(tx, child)?;
+    if state(tx, child)? != Some(State::Skipped) {
+        refuse_started(tx, child)?;
+    }
     let mut gone = 0;
     for parent in parents {
         gone += tx

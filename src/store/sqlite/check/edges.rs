@@ -31,10 +31,11 @@ const QUESTIONS: [Question; 5] = [
                 'waits for job ' || edge.depends_on || ', which does not exist', edge.depends_on
             FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
             WHERE edge.depends_on NOT IN (SELECT id FROM ax_jobs)
-                AND child.status IN ('pending', 'ready', 'held')
+                AND child.status IN ('pending', 'ready', 'held', 'skipped')
             ORDER BY edge.job_id",
         help: Help::Advice(
-            "`ax deps remove {job} {other}` takes the dependency away; with it the job is skipped",
+            "`ax deps remove {job} {other}` takes the dependency away; if the job was skipped, \
+             `ax retry {job}` brings it back",
         ),
     },
     Question {
@@ -44,7 +45,7 @@ const QUESTIONS: [Question; 5] = [
                 'is said to come after job ' || edge.depends_on || ', which does not exist'
             FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
             WHERE edge.depends_on NOT IN (SELECT id FROM ax_jobs)
-                AND child.status NOT IN ('pending', 'ready', 'held')
+                AND child.status NOT IN ('pending', 'ready', 'held', 'skipped')
             ORDER BY edge.job_id",
         help: Help::Repair(Repair::ForgetMissingParents),
     },
@@ -63,9 +64,10 @@ const QUESTIONS: [Question; 5] = [
         sql: "
             SELECT DISTINCT edge.job_id, 'waits for itself'
             FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
-            WHERE edge.depends_on = edge.job_id AND child.status IN ('pending', 'ready', 'held')
+            WHERE edge.depends_on = edge.job_id AND child.status IN ('pending', 'ready', 'held', 'skipped')
             ORDER BY edge.job_id",
-        help: Help::Advice("`ax deps remove {job} {job}` lets it run; with it the job is skipped"),
+        help: Help::Advice("`ax deps remove {job} {job}` lets it run; if it was skipped, `ax retry {job}` brings it \
+             back"),
     },
     Question {
         kind: FaultKind::SelfDependency,
@@ -73,7 +75,7 @@ const QUESTIONS: [Question; 5] = [
             SELECT DISTINCT edge.job_id, 'is said to come after itself'
             FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
             WHERE edge.depends_on = edge.job_id
-                AND child.status NOT IN ('pending', 'ready', 'held')
+                AND child.status NOT IN ('pending', 'ready', 'held', 'skipped')
             ORDER BY edge.job_id",
         help: Help::Repair(Repair::ForgetSelf),
     },
@@ -87,15 +89,16 @@ fn all(connection: &Connection) -> Result<Vec<(JobId, JobId)>> {
 /// Cycles are told of whatever state their jobs are in: `ax` makes none, and
 /// their jobs could never be brought back.
 fn cycle(connection: &Connection, tangle: Tangle) -> Result<Fault> {
-    let Tangle { mut cycle, others } = tangle;
+    let Tangle { cycle, others } = tangle;
     let others: Vec<_> = others.iter().take(SHOWN).map(JobId::to_string).collect();
     let joined = if others.is_empty() { "" } else { "; and with them " };
     let what = format!("jobs wait for each other: {}{joined}{}", shown(&cycle), others.join(", "));
-    let waits = position_of_waiting(connection, &cycle)?;
-    cycle.rotate_left(waits.unwrap_or(0));
-    let (child, parent) = (cycle[0], cycle[1]);
-    let advice = if waits.is_some() {
-        format!("`ax deps remove {child} {parent}` opens it there")
+    let (child, parent) = edge_to_cut(connection, &cycle)?;
+    let advice = if waits(connection, child)? {
+        format!(
+            "`ax deps remove {child} {parent}` opens it there; if the job was skipped, \
+             `ax retry {child}` brings it back"
+        )
     } else {
         let sql = format!("DELETE FROM ax_deps WHERE job_id = {child} AND depends_on = {parent}");
         format!("{} opens it there, then `ax retry {child}`", by_hand(connection, &sql))
@@ -104,27 +107,35 @@ fn cycle(connection: &Connection, tangle: Tangle) -> Result<Fault> {
     Ok(Fault { kind: FaultKind::Cycle, job: Some(child), what, cure })
 }
 
+/// The edge to blame: one from a job to a job that was added later, which `ax
+/// add` does not make; of several one that can be removed with `ax`.
+fn edge_to_cut(connection: &Connection, cycle: &[JobId]) -> Result<(JobId, JobId)> {
+    let next = cycle.iter().cycle().skip(1);
+    let forward = cycle.iter().zip(next).filter(|(child, parent)| child < parent);
+    for (child, parent) in forward {
+        if waits(connection, *child)? {
+            return Ok((*child, *parent));
+        }
+    }
+    // A cycle begins with its lowest member.
+    Ok((cycle[0], cycle[1]))
+}
+
+/// Tells whether a job can lose a dependency by `ax deps remove`.
+fn waits(connection: &Connection, job: JobId) -> Result<bool> {
+    const WAITS: &str = "
+        SELECT EXISTS (
+            SELECT 1 FROM ax_jobs
+            WHERE id = :job AND status IN ('pending', 'ready', 'held', 'skipped'))";
+    connection.prepare_cached(WAITS)?.query_row(named_params! { ":job": job }, |row| row.get(0))
+}
+
 fn shown(cycle: &[JobId]) -> String {
     if cycle.len() <= SHOWN {
         return cycle_text(cycle);
     }
     let first: Vec<_> = cycle.iter().take(SHOWN).map(JobId::to_string).collect();
     format!("{} → … → {}", first.join(" → "), cycle[0])
-}
-
-/// Where a member stands that can still lose a dependency by `ax deps remove`.
-fn position_of_waiting(connection: &Connection, cycle: &[JobId]) -> Result<Option<usize>> {
-    const WAITS: &str = "
-        SELECT EXISTS (
-            SELECT 1 FROM ax_jobs
-            WHERE id = :job AND status IN ('pending', 'ready', 'held'))";
-    let mut query = connection.prepare(WAITS)?;
-    for (position, job) in cycle.iter().enumerate() {
-        if query.query_row(named_params! { ":job": job }, |row| row.get(0))? {
-            return Ok(Some(position));
-        }
-    }
-    Ok(None)
 }
 
 /// Every job that waits, with what it waits for; those that the next turn

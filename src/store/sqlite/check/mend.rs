@@ -53,13 +53,13 @@ const FORGET_MISSING_PARENTS: &str = "
     DELETE FROM ax_deps
     WHERE job_id = :job AND depends_on NOT IN (SELECT id FROM ax_jobs)
         AND NOT EXISTS (
-            SELECT 1 FROM ax_jobs WHERE id = :job AND status IN ('pending', 'ready', 'held'))";
+            SELECT 1 FROM ax_jobs WHERE id = :job AND status IN ('pending', 'ready', 'held', 'skipped'))";
 
 const FORGET_SELF: &str = "
     DELETE FROM ax_deps
     WHERE job_id = :job AND depends_on = :job
         AND NOT EXISTS (
-            SELECT 1 FROM ax_jobs WHERE id = :job AND status IN ('pending', 'ready', 'held'))";
+            SELECT 1 FROM ax_jobs WHERE id = :job AND status IN ('pending', 'ready', 'held', 'skipped'))";
 
 const UNBLOCK: &str = "UPDATE ax_jobs SET waits_on = NULL WHERE id = :job AND status = 'failed'";
 
