@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_duration_is_a_text_or_a_number_of_seconds() {
-        let minute = Some(Timeout(Some(Duration::from_secs(60))));
+        let minute = Some(Timeout(Some(Duration::from_mins(1))));
         assert_eq!(settings("timeout", Value::Number("60")).expect("read").timeout, minute);
         assert_eq!(settings("timeout", Value::Text("1m")).expect("read").timeout, minute);
         let none = settings("timeout", Value::Text("none")).expect("read");

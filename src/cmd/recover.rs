@@ -24,20 +24,17 @@ pub(super) fn run(args: RecoverArgs, context: &mut Context<'_>) -> Result<Answer
         let selectors = select::parse(&args.selectors)?;
         Some(select::ids(store.as_mut(), &selectors)?)
     };
-    let rows = match args.resolution {
-        Some(asked) => {
-            resolve(store.as_mut(), context, &only.unwrap_or_default(), asked, args.dry_run)?
-        }
-        None => {
-            let mut rows = if args.dry_run {
-                preview(store.as_mut(), context)?
-            } else {
-                by_policy(store.as_mut(), context)?
-            };
-            rows.extend(waiting_for_a_person(store.as_mut(), &rows)?);
-            rows.retain(|row| only.as_ref().is_none_or(|only| only.contains(&row.job)));
-            rows
-        }
+    let rows = if let Some(asked) = args.resolution {
+        resolve(store.as_mut(), context, &only.unwrap_or_default(), asked, args.dry_run)?
+    } else {
+        let mut rows = if args.dry_run {
+            preview(store.as_mut(), context)?
+        } else {
+            by_policy(store.as_mut(), context)?
+        };
+        rows.extend(waiting_for_a_person(store.as_mut(), &rows)?);
+        rows.retain(|row| only.as_ref().is_none_or(|only| only.contains(&row.job)));
+        rows
     };
     if !args.dry_run {
         context.wake_runners();

@@ -191,7 +191,9 @@ fn text(claim: Claim, number: u64, step: &Step) -> String {
             write_outcome(&mut text, outcome);
         }
     }
-    text.truncate(text.floor_char_boundary(SLOT - 1 - WHOLE.len()));
+    while text.len() > SLOT - 1 - WHOLE.len() {
+        text.pop();
+    }
     text + WHOLE
 }
 

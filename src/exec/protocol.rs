@@ -21,7 +21,7 @@ const LONGEST: usize = 64 * 1024 * 1024;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order<'a> {
     /// Run this job.
-    Run(Cow<'a, Claimed>),
+    Run(Box<Cow<'a, Claimed>>),
     /// Stop this attempt, if it is the one in hand.
     Stop {
         /// Which attempt.
@@ -76,7 +76,7 @@ impl<T: DeserializeOwned> Inbox<T> {
     /// # Errors
     /// When the stream cannot be read.
     pub(super) fn fill(&mut self, stream: &mut impl Read) -> io::Result<usize> {
-        let mut chunk = [0; 64 * 1024];
+        let mut chunk = [0; 16 * 1024];
         loop {
             match stream.read(&mut chunk) {
                 Ok(count) => {

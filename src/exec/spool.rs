@@ -107,8 +107,9 @@ impl Spool {
         match &self.file {
             Ok(file) => file.inline(length),
             Err(why) => {
-                let bytes = format!("[ax: the output could not be kept: {why}]\n").into_bytes();
-                Captured { bytes, ..Captured::default() }
+                let line = format!("[ax: the output could not be kept: {why}]");
+                let bytes = format!("{line}\n").into_bytes();
+                Captured { bytes, last_line: line, ..Captured::default() }
             }
         }
     }

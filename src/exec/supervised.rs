@@ -6,7 +6,6 @@
 //! attempt runs beside it.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -77,7 +76,7 @@ pub struct Supervised {
     line: Arc<Mutex<Line>>,
     hosted: Option<Hosted>,
     /// Journals of former supervisors, with how many attempts ended since.
-    past: VecDeque<(PathBuf, usize)>,
+    past: Vec<(PathBuf, usize)>,
 }
 
 /// What a [`Stopper`] shares with its executor: the way to the supervisor.
@@ -112,7 +111,7 @@ struct Hosted {
 impl Supervised {
     /// An executor without a supervisor; the first job brings one.
     pub fn new(site: Arc<Site>) -> Self {
-        Self { site, line: Arc::default(), hosted: None, past: VecDeque::new() }
+        Self { site, line: Arc::default(), hosted: None, past: Vec::new() }
     }
 
     /// The process that supervises, if there is one.
@@ -156,7 +155,7 @@ impl Supervised {
         let early = line.early.take();
         let Some(stream) = &mut line.stream else { return Err("no supervisor".to_owned()) };
         // One that cannot be written to is dead; reading tells the same.
-        let _ = send(stream, &Order::Run(Cow::Borrowed(claimed)));
+        let _ = send(stream, &Order::Run(Box::new(Cow::Borrowed(claimed))));
         line.sent = true;
         if let Some(why) = early {
             let _ = send(stream, &Order::Stop { claim: claimed.claim, why });
@@ -196,7 +195,7 @@ impl Supervised {
     fn let_go(&mut self) {
         lock(&self.line).stream = None;
         if let Some(hosted) = self.hosted.take() {
-            self.past.push_back((hosted.journal.clone(), 0));
+            self.past.push((hosted.journal.clone(), 0));
             hosted.reap();
         }
     }
@@ -207,10 +206,14 @@ impl Supervised {
         for (_, ended_since) in &mut self.past {
             *ended_since += 1;
         }
-        while let Some((journal, _)) = self.past.pop_front_if(|(_, since)| *since > self.site.keep)
-        {
-            let _ = fs::remove_file(journal);
-        }
+        let keep = self.site.keep;
+        self.past.retain(|(journal, ended_since)| {
+            let in_doubt = *ended_since <= keep;
+            if !in_doubt {
+                let _ = fs::remove_file(journal);
+            }
+            in_doubt
+        });
     }
 }
 
@@ -240,7 +243,7 @@ impl Drop for Supervised {
         if let Some(hosted) = self.hosted.take() {
             hosted.reap();
         }
-        for (journal, _) in self.past.drain(..) {
+        for (journal, _) in &self.past {
             let _ = fs::remove_file(journal);
         }
     }

@@ -196,10 +196,9 @@ impl<'a> Supervisor<'a> {
             self.hear();
         }
         self.tend(Instant::now());
-        if self.hand.is_none() && !self.retired && !self.orphaned {
-            if let Some(claimed) = self.queue.pop_front() {
-                self.start(claimed);
-            }
+        let is_free = self.hand.is_none() && !self.retired && !self.orphaned;
+        if is_free && let Some(claimed) = self.queue.pop_front() {
+            self.start(claimed);
         }
         Ok(())
     }
@@ -225,7 +224,7 @@ impl<'a> Supervisor<'a> {
         let Some(hand) = &self.hand else { return PollTimeout::NONE };
         let wait = hand.next().saturating_duration_since(Instant::now());
         // A wait that is cut down to whole milliseconds would end too early.
-        let wait = wait.min(Duration::from_secs(3600)) + Duration::from_micros(999);
+        let wait = wait.min(Duration::from_hours(1)) + Duration::from_micros(999);
         PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX)
     }
 

@@ -162,6 +162,27 @@ mod tests {
     }
 
     #[test]
+    fn a_process_is_known_by_the_environment_of_its_attempt() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("300")
+            .envs([("AX_JOB_ID", "12"), ("AX_ATTEMPT", "1"), ("AX_DB", "/the.db")])
+            .spawn()
+            .expect("started");
+        let boot_id = process::boot_id().expect("known");
+        let nobody = Identity { pid: i32::MAX, start_time: 0, boot_id };
+        let found = |claim, db: Option<&[u8]>| {
+            let found = Trace::new(nobody.clone(), claim, None, db).survivors().expect("read");
+            found.iter().map(|stat| u32::try_from(stat.pid).expect("positive")).collect::<Vec<_>>()
+        };
+        assert_eq!(found(CLAIM, Some(b"/the.db")), [child.id()]);
+        assert!(found(CLAIM, Some(b"/another.db")).is_empty());
+        assert!(found(Claim { attempt: 2, ..CLAIM }, Some(b"/the.db")).is_empty());
+        assert!(found(CLAIM, None).is_empty());
+        sweep_survivors(&Trace::new(nobody.clone(), CLAIM, None, Some(b"/the.db"))).expect("swept");
+        assert!(child.wait().expect("waited for").code().is_none());
+    }
+
+    #[test]
     fn another_boot_has_no_survivors() {
         let own = Identity::own().expect("shown");
         let trace = Trace::new(Identity { boot_id: "another".into(), ..own }, CLAIM, None, None);

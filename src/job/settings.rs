@@ -16,7 +16,7 @@ pub const PRIORITY: i64 = 5;
 /// The priorities there are.
 pub const PRIORITIES: RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
 /// The longest an attempt may run if nothing is said.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_mins(1);
 /// Between TERM and KILL if nothing is said.
 pub const KILL_AFTER: Duration = Duration::from_secs(10);
 /// Retries if nothing is said.
@@ -26,7 +26,7 @@ pub const RETRY_DELAY: Duration = Duration::from_secs(5);
 /// By what each further wait is longer if nothing is said.
 pub const RETRY_BACKOFF: f64 = 2.0;
 /// The longest wait between attempts if nothing is said.
-pub const RETRY_MAX_DELAY: Duration = Duration::from_secs(3600);
+pub const RETRY_MAX_DELAY: Duration = Duration::from_hours(1);
 
 /// A time limit that may be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,7 @@ mod tests {
     fn a_job_that_says_nothing_gets_the_defaults() {
         let job = job(&Settings::default());
         assert_eq!(job.priority, 5);
-        assert_eq!(job.timeout, Some(Duration::from_secs(60)));
+        assert_eq!(job.timeout, Some(Duration::from_mins(1)));
         assert_eq!(job.max_retries, 3);
         assert_eq!(job.retry_delay, Duration::from_secs(5));
         assert_eq!(job.on_lost, OnLost::Requeue);
@@ -157,7 +157,7 @@ mod tests {
         let none = Settings { timeout: Some(Timeout(None)), ..Settings::default() };
         assert_eq!(job(&none).timeout, None);
         let minute = Settings {
-            timeout: Some(Timeout(Some(Duration::from_secs(60)))),
+            timeout: Some(Timeout(Some(Duration::from_mins(1)))),
             ..Settings::default()
         };
         assert_eq!(none.or(&minute).timeout, Some(Timeout(None)));

@@ -215,7 +215,7 @@ mod tests {
             retry_count: 0,
             delay: Duration::from_secs(5),
             backoff: 2.0,
-            max_delay: Duration::from_secs(3600),
+            max_delay: Duration::from_hours(1),
             on_lost: OnLost::Requeue,
             losses: 0,
         }
@@ -244,7 +244,7 @@ mod tests {
     fn a_thousand_retries_with_factor_ten_wait_the_longest_and_do_not_overflow() {
         let policy =
             RetryPolicy { max_retries: 1001, retry_count: 1000, backoff: 10.0, ..policy() };
-        assert_eq!(policy.wait(), Duration::from_secs(3600));
+        assert_eq!(policy.wait(), Duration::from_hours(1));
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
             backoff: f64::MAX,
             ..policy()
         };
-        assert!(policy.wait() <= Duration::from_secs(3600));
+        assert!(policy.wait() <= Duration::from_hours(1));
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_timeout_says_what_to_type() {
-        let error = Outcome::TimedOut(Duration::from_secs(60)).error("half a line");
+        let error = Outcome::TimedOut(Duration::from_mins(1)).error("half a line");
         assert_eq!(error.as_deref(), Some("timed out after 60 s; raise it with --timeout"));
     }
 

@@ -77,7 +77,7 @@ impl Progress {
                 match verdict.event().target() {
                     State::Success => self.succeeded += 1,
                     State::Failed | State::Dead | State::Held | State::Cancelled => {
-                        self.failed += 1
+                        self.failed += 1;
                     }
                     State::Pending
                     | State::Ready
@@ -179,7 +179,7 @@ fn line(event: &RunEvent) -> String {
 
 /// A duration as people read it.
 fn seconds(took: Duration) -> String {
-    if took < Duration::from_secs(60) {
+    if took < Duration::from_mins(1) {
         format!("{:.1} s", took.as_secs_f64())
     } else {
         humantime::format_duration(Duration::from_secs(took.as_secs())).to_string()

@@ -26,7 +26,7 @@ pub fn local(time: Timestamp) -> String {
 /// How far away a time is if that is less than a day, else the local time to
 /// the minute: `in 5m`, `3s ago`, `2026-12-01 02:00`.
 pub fn short(time: Timestamp, now: Timestamp) -> String {
-    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const DAY: Duration = Duration::from_hours(24);
     let (ahead, behind) = (time.since(now), now.since(time));
     if ahead.max(behind) >= DAY {
         written(time, &Local, "%Y-%m-%d %H:%M")
@@ -130,6 +130,6 @@ mod tests {
     #[test]
     fn a_day_begins_before_its_noon() {
         let begun = midnight(NOON);
-        assert!(begun <= NOON && NOON.since(begun) < Duration::from_secs(25 * 60 * 60));
+        assert!(begun <= NOON && NOON.since(begun) < Duration::from_hours(25));
     }
 }

@@ -309,7 +309,7 @@ impl<'a> Drive<'a> {
                 }
                 match self.settings.on_stop {
                     OnStop::Wait(grace) => {
-                        self.deadline = grace.map(|grace| Instant::now() + grace)
+                        self.deadline = grace.map(|grace| Instant::now() + grace);
                     }
                     OnStop::Detach => (),
                     OnStop::Kill => self.stop_running(),

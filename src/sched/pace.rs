@@ -1,6 +1,6 @@
 //! How a runner shares the write lock.
 //!
-//! SQLite's lock is not fair: whoever asks again at once starves those who
+//! `SQLite`'s lock is not fair: whoever asks again at once starves those who
 //! sleep between tries. What matters is the share of time in which the lock is
 //! free. A runner that has held it for most of the recent past leaves it alone
 //! for a moment; one that commits now and then (a lone chain of short jobs)
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn commits_without_a_pause_are_held_up() {
         let pauses = run(MS, Duration::ZERO);
-        let paused: Duration = pauses.iter().sum();
-        assert!(paused >= 40 * MS, "the lock is free for a good part of the time: {paused:?}");
+        let total: Duration = pauses.iter().sum();
+        assert!(total >= 40 * MS, "the lock is free for a good part of the time: {total:?}");
     }
 
     #[test]

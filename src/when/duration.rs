@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 /// The longest duration that can be meant: a hundred years.
-pub const MAX: Duration = Duration::from_secs(100 * 36525 * 864);
+pub const MAX: Duration = Duration::from_hours(876_600);
 
 /// What a reader of a refusal can copy.
 const EXAMPLES: &str = "`90` (seconds), `10m`, `1h30m`, `2d`, `200ms`";

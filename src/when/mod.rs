@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn no_limit_is_typed_none_and_a_limit_of_nothing_is_refused() {
         assert_eq!(timeout("none"), Ok(Timeout(None)));
-        assert_eq!(timeout("2m"), Ok(Timeout(Some(Duration::from_secs(120)))));
+        assert_eq!(timeout("2m"), Ok(Timeout(Some(Duration::from_mins(2)))));
         for bad in ["0", "0s", "-1", "None", "nan", "inf", "1e400", "99999999999d"] {
             assert!(timeout(bad).is_err(), "{bad}");
         }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn the_past_is_a_duration_or_the_last_such_time() {
         let noon = Timestamp::from_millis(12 * 3_600_000);
-        assert_eq!(past_at("2h", noon, &Utc), Ok(Past::Ago(Duration::from_secs(7200))));
+        assert_eq!(past_at("2h", noon, &Utc), Ok(Past::Ago(Duration::from_hours(2))));
         let two = Past::At(Timestamp::from_millis(2 * 3_600_000));
         assert_eq!(past_at("02:00", noon, &Utc), Ok(two));
         assert!(past_at("soon", noon, &Utc).is_err());

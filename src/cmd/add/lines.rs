@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_field_that_is_null_says_nothing() {
         let job = &jobs(r#"{"command": "a", "timeout": null, "after": null, "name": null}"#)[0];
-        assert_eq!(job.timeout, Some(Duration::from_secs(60)));
+        assert_eq!(job.timeout, Some(Duration::from_mins(1)));
         assert!(refusal(r#"{"command": "a", "colour": null}"#).contains("unknown field"));
     }
 

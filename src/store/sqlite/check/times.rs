@@ -12,7 +12,7 @@ use crate::store::{Cure, Fault, FaultKind};
 const EARLIEST: Timestamp = Timestamp::from_millis(1_577_836_800_000);
 
 /// Ten years.
-const FAR: Duration = Duration::from_secs(10 * 366 * 24 * 60 * 60);
+const FAR: Duration = Duration::from_hours(87840);
 
 /// What was written down must lie between the first `ax` and ten years from
 /// now; what is planned may lie anywhere before the year 10000.
