@@ -24,8 +24,8 @@ function __fish_ax_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c ax -n "__fish_ax_needs_command" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_needs_command" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -52,13 +52,13 @@ complete -c ax -n "__fish_ax_using_subcommand add" -l on-failure -d 'Run if one 
 complete -c ax -n "__fish_ax_using_subcommand add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s d -l delay -d 'Run this much later: 90 (seconds), 10m, 1h30m, 2d' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l at -d 'Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -s p -l priority -d 'Higher runs first [default: 5]' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: 60s]' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -s r -l max-retries -l retries -d 'Failures after which another attempt is made [default: 3]' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -l retry-delay -d 'The wait before the first retry [default: 5s]' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -l retry-backoff -d 'By what each further wait is longer (1 or more)' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -l retry-max-delay -d 'The longest wait between attempts' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s p -l priority -d 'Higher runs first [default: `$AX_DEFAULT_PRIORITY`, else 5]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped [default: 10s]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s r -l max-retries -l retries -d 'Failures after which another attempt is made [default: `$AX_DEFAULT_MAX_RETRIES`, else 3]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-delay -d 'The wait before the first retry [default: `$AX_DEFAULT_RETRY_DELAY`, else 5s]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-backoff -d 'By what each further wait is longer (1 or more) [default: 2]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-max-delay -d 'The longest wait between attempts [default: 1h]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l on-lost -d 'When an outcome is unknown [default: requeue if the job has retries, else hold]' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
 hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
@@ -76,8 +76,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand add" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
@@ -91,8 +91,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l json -d 'The same as --format json'
@@ -102,13 +102,13 @@ complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcomma
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s a -l after -d 'Run after these jobs ended with success' -r
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l on-failure -d 'Run if one of these jobs is dead' -r
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -119,8 +119,8 @@ complete -c ax -n "__fish_ax_using_subcommand run" -l grace -d 'How long running
 complete -c ax -n "__fish_ax_using_subcommand run" -l on-stop -d 'What happens to running jobs at the first signal' -r -f -a "wait\t'They may end'
 detach\t'They run on under their supervisors, which record the result'
 kill\t'They are stopped and go back to the queue'"
-complete -c ax -n "__fish_ax_using_subcommand run" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand run" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand run" -l once -d 'Run what is due now and what that releases, then end'
@@ -155,8 +155,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand list" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand list" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand list" -l failed -d 'That are failed, dead or held, with the reason'
@@ -191,8 +191,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand ls" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand ls" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand ls" -l failed -d 'That are failed, dead or held, with the reason'
@@ -206,8 +206,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand retry" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand retry" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand retry" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand retry" -l failed -d 'Every job that is failed, dead or held'
@@ -226,8 +226,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand recover" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand recover" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand recover" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand recover" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand recover" -l dry-run -d 'Say what would be done, and do nothing'
@@ -240,8 +240,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand doctor" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand doctor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand doctor" -l fix -d 'Repair what has one right repair, and say what was done'
@@ -255,8 +255,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand show" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand show" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand show" -l env -d 'Show the environment too; it may contain secrets'
@@ -264,16 +264,16 @@ complete -c ax -n "__fish_ax_using_subcommand show" -l json -d 'The same as --fo
 complete -c ax -n "__fish_ax_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand logs" -s n -l lines -d 'Only the last so many lines' -r
 complete -c ax -n "__fish_ax_using_subcommand logs" -l attempt -d 'Of this attempt [default: the last one]' -r
-complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the job ends'
 complete -c ax -n "__fish_ax_using_subcommand logs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand log" -s n -l lines -d 'Only the last so many lines' -r
 complete -c ax -n "__fish_ax_using_subcommand log" -l attempt -d 'Of this attempt [default: the last one]' -r
-complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the job ends'
@@ -285,8 +285,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand hold" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand hold" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand hold" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand hold" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand hold" -l json -d 'The same as --format json'
@@ -298,8 +298,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand release" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand release" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand release" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand release" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
@@ -311,8 +311,8 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand status" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand status" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand status" -l json -d 'The same as --format json'
@@ -324,14 +324,14 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand st" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand st" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand st" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand st" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand st" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand st" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'

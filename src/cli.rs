@@ -14,7 +14,7 @@ use crate::job::Timeout;
 use crate::job::settings::PRIORITIES;
 use crate::when::{duration, factor, past, positive_duration, timeout};
 
-/// A job scheduler in one binary, on one `SQLite` file
+/// A job scheduler in one binary, on one SQLite file
 ///
 /// Jobs are shell commands. `ax add` puts one in; `ax run` runs what is due, in
 /// order of priority, in parallel, after what it depends on, again if it
@@ -34,18 +34,24 @@ pub struct Cli {
 /// Options that every command takes.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// The database [default: $`XDG_DATA_HOME/ax/ax.db`, else ~/.local/share/ax/ax.db]
-    #[arg(long, global = true, env = "AX_DB", value_name = "PATH", value_hint = ValueHint::FilePath, hide_env_values = true)]
+    /// The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]
+    #[arg(long, global = true, help_heading = "Global options", env = "AX_DB", value_name = "PATH", value_hint = ValueHint::FilePath, hide_env_values = true)]
     pub db: Option<PathBuf>,
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub color: ColorChoice,
 }
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set
+    /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always
     Always,

@@ -1,4 +1,4 @@
-//! `ax`: a job scheduler in one binary, on one `SQLite` file.
+//! `ax`: a job scheduler in one binary, on one SQLite file.
 //!
 //! This page is the architecture: who is there, who may use whom, and what
 //! always holds. `ax --help` and the README tell how to use the program.

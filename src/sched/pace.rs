@@ -1,6 +1,6 @@
 //! How a runner shares the write lock.
 //!
-//! `SQLite`'s lock is not fair: whoever asks again at once starves those who
+//! SQLite's lock is not fair: whoever asks again at once starves those who
 //! sleep between tries. What matters is the share of time in which the lock is
 //! free. A runner that has held it for most of the recent past leaves it alone
 //! for a moment; one that commits now and then (a lone chain of short jobs)

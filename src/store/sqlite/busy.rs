@@ -1,6 +1,6 @@
 //! How long a busy database is waited for.
 //!
-//! `SQLite`'s own handler backs off to 100 ms, and its lock is not fair: a
+//! SQLite's own handler backs off to 100 ms, and its lock is not fair: a
 //! process that sleeps that long between tries starves beside one that commits
 //! without pause. This one tries about every millisecond, jittered.
 

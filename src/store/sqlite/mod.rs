@@ -1,4 +1,4 @@
-//! Jobs in one `SQLite` file.
+//! Jobs in one SQLite file.
 //!
 //! Every verb is one transaction, and every writing one starts with
 //! `BEGIN IMMEDIATE`: a deferred one that turns into a write fails at once

@@ -17,7 +17,7 @@ use super::schema::{self, Found};
 use crate::data_dir::network_file_system;
 use crate::store::{Error, Result};
 
-/// The first `SQLite` whose write-ahead log does not lose commits of several
+/// The first SQLite whose write-ahead log does not lose commits of several
 /// writing processes (WAL-reset race, mended in 3.51.3).
 const SAFE_SQLITE: i32 = 3_051_003;
 
