@@ -7,9 +7,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Finding, Mending, Patient, lock};
+use super::{Finding, Mending, Patient};
+use crate::exec::lock::is_locked;
 use crate::job::{JobId, RunnerId};
-use crate::store::{Cure, Error, Fault, FaultKind, Repair};
+use crate::sched::recover::Error;
+use crate::store::{Cure, Fault, FaultKind, Repair};
 
 pub(super) fn check(patient: &mut Patient<'_>) -> Result<Vec<Finding>, Error> {
     let outputs = names(&patient.dir.out());
@@ -104,7 +106,7 @@ fn traces_of_the_gone(
 fn is_alive(patient: &Patient<'_>, runner: RunnerId) -> bool {
     let journals = patient.dir.journals(runner).unwrap_or_default();
     let own = std::iter::once(patient.dir.runner_lock(runner));
-    own.chain(journals).any(|path| lock::is_held(&path))
+    own.chain(journals).any(|path| is_locked(&path).unwrap_or(false))
 }
 
 /// Reads `runner-3`, `runner-3.0`, `runner-3.0.spool`, and the socket `3`.

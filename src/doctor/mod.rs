@@ -7,7 +7,6 @@
 //! named. Only [`treat`] changes anything, and only what has one right repair.
 
 mod files;
-mod lock;
 mod permissions;
 mod runners;
 mod store;
@@ -19,6 +18,7 @@ use std::path::{Path, PathBuf};
 use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::job::{JobId, Timestamp};
+use crate::sched::recover;
 use crate::store::{Error, Fault, Repair, Store};
 
 /// What is examined.
@@ -103,13 +103,22 @@ pub fn examine(patient: &mut Patient<'_>) -> Result<Vec<Finding>, Failure> {
         match check(patient) {
             Ok(found) => findings.extend(found),
             // What cannot be read has been found already, and is told of.
-            Err(Error::Unusable { .. }) if !is_whole => (),
-            Err(error) => return Err(error.into()),
+            Err(recover::Error::Store(Error::Unusable { .. })) if !is_whole => (),
+            Err(error) => return Err(failure(error)),
         }
     }
     let alive = runners::any_alive(patient).unwrap_or(false);
     findings.extend(store::findings(faults, alive));
     Ok(findings)
+}
+
+fn failure(error: recover::Error) -> Failure {
+    match error {
+        recover::Error::Store(error) => error.into(),
+        recover::Error::Io(error) => {
+            Failure::store(format!("cannot look beside the database: {error}"))
+        }
+    }
 }
 
 /// Repairs what has one right repair, and marks what was.

@@ -1,18 +1,20 @@
 //! Each test spoils something in or beside a real database and sees the
 //! finding, and nothing else.
 
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use nix::fcntl::{Flock, FlockArg};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{Finding, Patient, examine, treat};
 use crate::clock::{Clock, SystemClock};
 use crate::data_dir::DataDir;
-use crate::job::{JobId, RunnerId};
+use crate::exec::journal::Journal;
+use crate::exec::lock::hold_lock;
+use crate::exec::process::Identity;
+use crate::job::{Claim, JobId, RunnerId};
 use crate::store::{self, NewRunner, Store};
 
 struct Ward {
@@ -77,9 +79,16 @@ impl Ward {
     }
 }
 
-fn hold(path: PathBuf) -> Flock<File> {
-    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).expect("made");
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, why)| why).expect("held")
+fn hold(path: PathBuf) -> File {
+    hold_lock(&path).expect("held")
+}
+
+/// A supervisor that was given this attempt of job 1.
+fn supervisor(ward: &Ward, runner: RunnerId, attempt: u32) -> Journal {
+    let own = Identity::own().expect("known");
+    let mut journal = Journal::create(&ward.dir.journal(runner, 0), &own, 4).expect("made");
+    journal.begin(Claim { job: JobId(1), attempt, owner: runner }).expect("noted");
+    journal
 }
 
 fn touch(path: PathBuf) {
@@ -114,9 +123,7 @@ fn a_running_job_whose_runner_is_gone_is_for_recover() {
 fn an_attempt_that_a_supervisor_still_has_in_hand_is_healthy() {
     let mut ward = Ward::new();
     let runner = ward.runner();
-    let journal = ward.dir.journal(runner, 0);
-    fs::write(&journal, format!("supervisor\n1.1 runner {runner} no 0 intent\n")).expect("written");
-    let supervisor = hold(journal);
+    let supervisor = supervisor(&ward, runner, 1);
     assert_eq!(ward.examine(), []);
     drop(supervisor);
     assert_eq!(ward.checks(), ["no supervisor"]);
@@ -126,9 +133,7 @@ fn an_attempt_that_a_supervisor_still_has_in_hand_is_healthy() {
 fn a_supervisor_of_another_attempt_proves_nothing() {
     let mut ward = Ward::new();
     let runner = ward.runner();
-    let journal = ward.dir.journal(runner, 0);
-    fs::write(&journal, format!("1.12 runner {runner} no 0 intent\n")).expect("written");
-    let _supervisor = hold(journal);
+    let _supervisor = supervisor(&ward, runner, 12);
     assert_eq!(ward.checks(), ["no supervisor"]);
 }
 
