@@ -27,6 +27,20 @@ pub fn default_database() -> Option<PathBuf> {
     Some(data.join("ax/ax.db"))
 }
 
+/// The one name of a database, whatever path leads to it: absolute, without
+/// symbolic links. Locks lie beside the database, so two names for one file
+/// would be two places to look for who is alive.
+pub fn real_path(db: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(db) {
+        return real;
+    }
+    let absolute = std::path::absolute(db).unwrap_or_else(|_| db.to_owned());
+    match (absolute.parent().map(fs::canonicalize), absolute.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        (_, _) => absolute,
+    }
+}
+
 /// The directory beside one database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDir {
@@ -151,4 +165,24 @@ fn check_own(dir: &Path) -> io::Result<()> {
     };
     let text = format!("{} {why}", dir.display());
     Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_to_a_database_is_one_name() {
+        let temp = tempfile::tempdir().expect("a temporary directory");
+        let dir = temp.path().canonicalize().expect("it is there");
+        let link = dir.join("link.db");
+        assert_eq!(real_path(&dir.join("ax.db")), dir.join("ax.db"), "before there is a file");
+        fs::write(dir.join("ax.db"), "").expect("a file");
+        std::os::unix::fs::symlink("ax.db", &link).expect("a link");
+        assert_eq!(real_path(&link), dir.join("ax.db"));
+        assert_eq!(
+            real_path(&dir.join("../").join(dir.file_name().expect("a name")).join("ax.db")),
+            dir.join("ax.db")
+        );
+    }
 }

@@ -105,6 +105,7 @@ impl Answer {
 /// The failure that a person is to be told of.
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Failure> {
     let db = cli.global.db.clone().or_else(data_dir::default_database).ok_or_else(no_home)?;
+    let db = data_dir::real_path(&db);
     let mut context = Context { out, err, db, color: cli.global.color };
     let answer = dispatch(cli.command, &mut context)?;
     if let Some(view) = &answer.view {

@@ -106,6 +106,10 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<()> {
         let why = format!("belongs to another user (uid {}, you are {user})", found.uid());
         return Err(refuse(path, why, None));
     }
+    if found.nlink() > 1 {
+        let hint = "SQLite would keep a log for each name; remove all names but one";
+        return Err(refuse(path, "has more than one name (hard links)", Some(hint)));
+    }
     if found.mode() & 0o022 != 0 {
         let hint = format!("`chmod 600 {}` if you trust what is in it", path.display());
         return Err(refuse(path, "can be written by other users", Some(&hint)));
