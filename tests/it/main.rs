@@ -4,3 +4,4 @@ mod adding;
 mod exec;
 mod generated;
 mod showing;
+mod store;

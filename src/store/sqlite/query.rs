@@ -28,9 +28,8 @@ pub(super) fn title(connection: &Connection, id: JobId) -> Fallible<String> {
     let mut query =
         connection.prepare_cached("SELECT name, command, shell FROM ax_jobs WHERE id = :id")?;
     let title = query.query_row(named_params! { ":id": id }, |row| {
-        let name: Option<String> = row.get("name")?;
         let command = row::command(row)?.unwrap_or_else(Command::Shell);
-        Ok(name.unwrap_or_else(|| command.text()))
+        Ok(row::text(row, "name")?.unwrap_or_else(|| command.text()))
     })?;
     Ok(title)
 }
@@ -120,9 +119,10 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Fallible<Vec<Job>>
             condition.sql()
         ),
         Some(limit) => format!(
-            "SELECT {} FROM ax_jobs WHERE {} ORDER BY {backwards} LIMIT {limit}",
+            "SELECT {} FROM ax_jobs WHERE {} ORDER BY {backwards} LIMIT {}",
             row::JOB_COLUMNS,
-            condition.sql()
+            condition.sql(),
+            i64::try_from(limit).unwrap_or(i64::MAX)
         ),
     };
     let mut statement = connection.prepare(&sql)?;

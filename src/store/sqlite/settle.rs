@@ -108,7 +108,7 @@ fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fa
         ":reason": reason,
         ":retry_at": retry_at,
         ":retry": retry_at.is_some(),
-        ":loss": matches!(outcome, Outcome::Lost(_)),
+        ":loss": matches!(outcome, Outcome::Lost(_)) && *verdict != Verdict::GiveBack,
         ":unused": *verdict == Verdict::GiveBack,
         ":exit_code": outcome.exit_code(),
         ":signal": outcome.signal(),
@@ -182,8 +182,9 @@ fn note_late(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<bool> {
         SELECT outcome FROM ax_attempts
         WHERE job_id = :job AND attempt = :attempt AND owner = :owner";
     const NOTE: &str = "
-        UPDATE ax_attempts SET reason = coalesce(reason, '') || '; reported later: ' || :late
-        WHERE job_id = :job AND attempt = :attempt AND owner = :owner";
+        UPDATE ax_attempts SET reason = coalesce(reason || '; ', '') || :late
+        WHERE job_id = :job AND attempt = :attempt AND owner = :owner
+            AND instr(coalesce(reason, ''), :late) = 0";
     let Settlement { claim, outcome, .. } = settlement;
     let attempt =
         named_params! { ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner };
@@ -192,7 +193,8 @@ fn note_late(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<bool> {
     if known.flatten().as_deref() == Some(outcome.as_str()) {
         return Ok(true);
     }
-    let late = outcome.error(&settlement.output.last_line).unwrap_or_else(|| "success".to_owned());
+    let end = outcome.error(&settlement.output.last_line);
+    let late = format!("reported later: {}", end.as_deref().unwrap_or("success"));
     tx.prepare_cached(NOTE)?.execute(named_params! {
         ":late": late, ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner,
     })?;

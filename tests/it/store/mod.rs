@@ -1,0 +1,5 @@
+//! The store, asked through its trait: what every backend owes, and what
+//! `SQLite` owes besides.
+
+pub(crate) mod bench;
+mod conformance;
