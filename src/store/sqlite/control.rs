@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, Transaction, named_params};
 
-use super::{Fallible, edges, judge, query};
+use super::edges::{self, Acyclic};
+use super::{Fallible, judge, query, row};
 use crate::job::dependency::{Readiness, skip_reason};
 use crate::job::{Event, JobId, State, Timestamp};
 use crate::store::{Error, Moved, Resolution, Revival};
@@ -21,13 +22,6 @@ fn moved(
     reason: Option<String>,
 ) -> Fallible<Moved> {
     Ok(Moved { job, title: query::title(tx, job)?, event, reason })
-}
-
-/// Enters a job to be judged; judging finds out whether it still waits.
-fn enter(tx: &Transaction<'_>, job: JobId) -> Fallible<()> {
-    const ENTER: &str = "INSERT OR IGNORE INTO ax_judge (job_id) VALUES (:job)";
-    tx.prepare_cached(ENTER)?.execute(named_params! { ":job": job })?;
-    Ok(())
 }
 
 const REVIVE: &str = "
@@ -58,14 +52,12 @@ pub(super) fn revive(
         let event = Event::retry_of(state, how.force).ok_or_else(|| not_retryable(*job, state))?;
         revived.one(tx, *job, state, event, now)?;
     }
-    if how.downstream {
-        revived.descendants(tx, ids, now)?;
-    }
-    revived.skipped_children(tx, now)?;
+    revived.children(tx, how.downstream, now)?;
+    let mut acyclic = Acyclic::default();
     for job in ids {
-        refuse_never_ready(tx, *job)?;
+        refuse_never_ready(tx, *job, &mut acyclic)?;
     }
-    judge::drain(tx, now, usize::MAX, &mut Vec::new())?;
+    judge::drain(tx, now, usize::MAX, &mut revived.moved)?;
     Ok(revived.moved)
 }
 
@@ -88,8 +80,12 @@ fn not_retryable(job: JobId, state: State) -> Error {
     Error::WrongState { job, state, wanted, hint }
 }
 
-/// A skipped job comes back with the parent that broke, not alone.
-fn refuse_never_ready(tx: &Transaction<'_>, job: JobId) -> Fallible<()> {
+/// A skipped job comes back with the parent that broke, not alone; and a job
+/// may have come to wait for one that had ended and waits for it in turn.
+fn refuse_never_ready(tx: &Transaction<'_>, job: JobId, acyclic: &mut Acyclic) -> Fallible<()> {
+    if let Some(cycle) = edges::cycle_through(tx, job, acyclic)? {
+        return Err(Error::Cycle(cycle).into());
+    }
     match Readiness::of(&edges::of(tx, job)?) {
         Readiness::Met | Readiness::Waiting => Ok(()),
         Readiness::Never(broken) => {
@@ -122,49 +118,58 @@ impl Revived {
             ":now": now,
             ":job": job,
         })?;
-        enter(tx, job)?;
         self.seen.insert(job);
         self.moved.push(moved(tx, job, event, None)?);
         Ok(())
     }
 
-    /// Brings back everything after the jobs that has ended.
-    fn descendants(&mut self, tx: &Transaction<'_>, ids: &[JobId], now: Timestamp) -> Fallible<()> {
-        let all = edges::reach(ids, |job| edges::children(tx, job))?;
-        let mut after: Vec<_> = all.into_iter().filter(|job| !self.seen.contains(job)).collect();
-        after.sort_unstable();
-        for job in after {
-            let state = state_of(tx, job)?;
-            if state.is_owned() {
-                return Err(not_retryable(job, state).into());
-            }
-            match Event::retry_of(state, true) {
-                Some(event) if state.is_final() => self.one(tx, job, state, event, now)?,
-                // It waits already, for its parents or for a person.
-                Some(_) | None => (),
+    /// Brings back the children of what was brought back, and theirs, as far as
+    /// their dependencies can be met again: those that were skipped, and with
+    /// `downstream` all that have ended.
+    fn children(&mut self, tx: &Transaction<'_>, downstream: bool, now: Timestamp) -> Fallible<()> {
+        let mut open: Vec<_> = self.moved.iter().map(|moved| moved.job).collect();
+        open.reverse();
+        while let Some(parent) = open.pop() {
+            for child in edges::children(tx, parent)? {
+                if !self.seen.contains(&child) && self.child(tx, child, downstream, now)? {
+                    open.push(child);
+                }
             }
         }
         Ok(())
     }
 
-    /// Brings back the skipped children of what was brought back, and theirs,
-    /// as far as their dependencies can be met again.
-    fn skipped_children(&mut self, tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
-        let mut open: Vec<_> = self.moved.iter().map(|moved| moved.job).collect();
-        open.reverse();
-        while let Some(parent) = open.pop() {
-            for child in edges::children(tx, parent)? {
-                let state = state_of(tx, child)?;
-                let skipped = state == State::Skipped && !self.seen.contains(&child);
-                if !skipped || matches!(Readiness::of(&edges::of(tx, child)?), Readiness::Never(_))
-                {
-                    continue;
-                }
-                self.one(tx, child, state, Event::Revive, now)?;
-                open.push(child);
+    /// Brings back a child if it is to come back; tells whether to go on to
+    /// its own children.
+    fn child(
+        &mut self,
+        tx: &Transaction<'_>,
+        child: JobId,
+        downstream: bool,
+        now: Timestamp,
+    ) -> Fallible<bool> {
+        let Some(state) = edges::state(tx, child)? else { return Ok(false) };
+        match state {
+            State::Skipped => (),
+            State::Success | State::Dead | State::Cancelled if downstream => (),
+            State::Dispatched | State::Running if downstream => {
+                return Err(not_retryable(child, state).into());
             }
+            // It waits already; what comes after it may have ended long ago.
+            State::Pending | State::Ready | State::Failed | State::Held => {
+                return Ok(downstream && self.seen.insert(child));
+            }
+            State::Success
+            | State::Dead
+            | State::Cancelled
+            | State::Dispatched
+            | State::Running => return Ok(false),
         }
-        Ok(())
+        let never = matches!(Readiness::of(&edges::of(tx, child)?), Readiness::Never(_));
+        match Event::retry_of(state, true) {
+            Some(event) if !never => self.one(tx, child, state, event, now).map(|()| true),
+            Some(_) | None => Ok(false),
+        }
     }
 }
 
@@ -176,10 +181,14 @@ fn refuse_taken_key(tx: &Transaction<'_>, job: JobId) -> Fallible<()> {
         WHERE job.id = :job AND other.id <> job.id
             AND other.status NOT IN ('success', 'dead', 'cancelled', 'skipped')";
     let mut query = tx.prepare_cached(TAKEN)?;
-    let taken =
-        query.query_row(named_params! { ":job": job }, |row| Ok((row.get(0)?, row.get(1)?)));
+    let taken = query.query_row(named_params! { ":job": job }, |row| {
+        Ok(Error::KeyExists {
+            key: row::text(row, "key")?.unwrap_or_default(),
+            job: row.get("id")?,
+        })
+    });
     match taken.optional()? {
-        Some((job, key)) => Err(Error::KeyExists { key, job }.into()),
+        Some(taken) => Err(taken.into()),
         None => Ok(()),
     }
 }
@@ -249,7 +258,6 @@ pub(super) fn release(tx: &Transaction<'_>, ids: &[JobId], now: Timestamp) -> Fa
     for job in ids {
         refuse_other_than(tx, *job, Event::Unhold, "not held")?;
         judge::change(tx, *job, Event::Unhold, None, now)?;
-        enter(tx, *job)?;
         all.push(moved(tx, *job, Event::Unhold, None)?);
     }
     judge::drain(tx, now, judge::PER_TURN, &mut Vec::new())?;

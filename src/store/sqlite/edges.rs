@@ -39,7 +39,7 @@ pub(super) fn link(
         }
         insert(tx, child, *edge)?;
     }
-    if let Some(cycle) = cycle_through(tx, child)? {
+    if let Some(cycle) = cycle_through(tx, child, &mut Acyclic::default())? {
         return Err(Error::Cycle(cycle).into());
     }
     judge::drain(tx, now, judge::PER_TURN, &mut Vec::new())
@@ -118,36 +118,51 @@ pub(super) fn children(connection: &Connection, job: JobId) -> Fallible<Vec<JobI
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Jobs from which no way leads into a cycle. It stays so while no edge is
+/// made, so that a search need not look behind them a second time.
+#[derive(Default)]
+pub(super) struct Acyclic(HashSet<JobId>);
+
 /// A way from a job over its parents back to itself, in the order in which
 /// each waits for the next. Ended parents wait for nothing and end the search.
-pub(super) fn cycle_through(connection: &Connection, job: JobId) -> Fallible<Option<Vec<JobId>>> {
-    let mut reached_from: HashMap<JobId, JobId> = HashMap::new();
-    let mut open = vec![job];
-    while let Some(at) = open.pop() {
-        for seen in of(connection, at)? {
-            let parent = seen.edge.parent;
-            if parent == job {
-                return Ok(Some(path_back(&reached_from, job, at)));
-            }
-            let waits = seen.parent.is_some_and(|state| !state.is_final());
-            if waits && !reached_from.contains_key(&parent) {
-                reached_from.insert(parent, at);
-                open.push(parent);
-            }
+pub(super) fn cycle_through(
+    connection: &Connection,
+    job: JobId,
+    known: &mut Acyclic,
+) -> Fallible<Option<Vec<JobId>>> {
+    let mut path = vec![(job, waited_for(connection, job)?)];
+    let mut on_path = HashMap::from([(job, true)]);
+    let mut other_cycle = false;
+    while let Some((at, parents)) = path.last_mut() {
+        let Some(parent) = parents.pop() else {
+            on_path.insert(*at, false);
+            path.pop();
+            continue;
+        };
+        if parent == job {
+            return Ok(Some(path.iter().map(|(member, _)| *member).collect()));
         }
+        if known.0.contains(&parent) {
+            continue;
+        }
+        if let Some(ahead) = on_path.get(&parent) {
+            other_cycle |= ahead;
+        } else {
+            on_path.insert(parent, true);
+            path.push((parent, waited_for(connection, parent)?));
+        }
+    }
+    if !other_cycle {
+        known.0.extend(on_path.into_keys());
     }
     Ok(None)
 }
 
-fn path_back(reached_from: &HashMap<JobId, JobId>, job: JobId, last: JobId) -> Vec<JobId> {
-    let mut path = vec![last];
-    let mut at = last;
-    while at != job {
-        at = reached_from[&at];
-        path.push(at);
-    }
-    path.reverse();
-    path
+/// The parents of a job that have not ended.
+fn waited_for(connection: &Connection, job: JobId) -> Fallible<Vec<JobId>> {
+    let open = |seen: &Seen| seen.parent.is_some_and(|state| !state.is_final());
+    let seen = of(connection, job)?;
+    Ok(seen.into_iter().filter(open).map(|seen| seen.edge.parent).collect())
 }
 
 const UNFINISHED: &str = "

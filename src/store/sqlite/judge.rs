@@ -8,7 +8,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
 use super::Fallible;
-use super::edges;
+use super::edges::{self, Acyclic};
 use crate::job::dependency::{Readiness, Seen, cycle_text, skip_reason};
 use crate::job::{Event, JobId, State, Timestamp};
 use crate::store::Moved;
@@ -32,6 +32,7 @@ pub(super) fn drain(
     moved: &mut Vec<Moved>,
 ) -> Fallible<()> {
     let mut left = limit;
+    let mut acyclic = Acyclic::default();
     while left > 0 {
         let batch = next(tx, left.min(512))?;
         if batch.is_empty() {
@@ -40,7 +41,7 @@ pub(super) fn drain(
         left -= batch.len();
         for (job, edge) in batch {
             tx.prepare_cached(DONE)?.execute(named_params! { ":job": job })?;
-            if let Some(skipped) = judge(tx, job, edge, now)? {
+            if let Some(skipped) = judge(tx, job, edge, &mut acyclic, now)? {
                 moved.push(skipped);
             }
         }
@@ -61,10 +62,16 @@ fn next(tx: &Transaction<'_>, limit: usize) -> Fallible<Vec<(JobId, bool)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Judges one job; `edge` says that somebody wrote an edge of it by hand.
-fn judge(tx: &Transaction<'_>, job: JobId, edge: bool, now: Timestamp) -> Fallible<Option<Moved>> {
+/// Judges one job; `edge` says that an edge of it may be new.
+fn judge(
+    tx: &Transaction<'_>,
+    job: JobId,
+    edge: bool,
+    acyclic: &mut Acyclic,
+    now: Timestamp,
+) -> Fallible<Option<Moved>> {
     let Some(state) = waiting_state(tx, job)? else { return Ok(None) };
-    if edge && let Some(cycle) = edges::cycle_through(tx, job)? {
+    if edge && let Some(cycle) = edges::cycle_through(tx, job, acyclic)? {
         let reason = format!("waits for itself: {}", cycle_text(&cycle));
         return skip(tx, job, state, reason, now).map(Some);
     }
@@ -72,9 +79,7 @@ fn judge(tx: &Transaction<'_>, job: JobId, edge: bool, now: Timestamp) -> Fallib
     match Readiness::of(&seen) {
         Readiness::Met => wait_on(tx, job, None)?,
         Readiness::Waiting => {
-            if state == State::Ready {
-                change(tx, job, Event::Block, None, now)?;
-            }
+            back_to_pending(tx, job, state, now)?;
             wait_on(tx, job, watched(&seen))?;
         }
         Readiness::Never(broken) => {
@@ -84,12 +89,21 @@ fn judge(tx: &Transaction<'_>, job: JobId, edge: bool, now: Timestamp) -> Fallib
     Ok(None)
 }
 
-/// The state of a job that has not started, `None` for any other.
+/// The state of a job that waits for its start or its next attempt, `None` for
+/// any other.
 fn waiting_state(tx: &Transaction<'_>, job: JobId) -> Fallible<Option<State>> {
     let mut query = tx.prepare_cached("SELECT status FROM ax_jobs WHERE id = :job")?;
     let state: Option<State> =
         query.query_row(named_params! { ":job": job }, |row| row.get(0)).optional()?;
-    Ok(state.filter(|state| matches!(state, State::Pending | State::Ready)))
+    Ok(state.filter(|state| matches!(state, State::Pending | State::Ready | State::Failed)))
+}
+
+/// Takes a waiting job back to where it waits for parents.
+fn back_to_pending(tx: &Transaction<'_>, job: JobId, state: State, now: Timestamp) -> Fallible<()> {
+    [Event::Block, Event::Rearm]
+        .into_iter()
+        .filter(|event| event.allows(state))
+        .try_for_each(|event| change(tx, job, event, None, now))
 }
 
 /// The open parent to watch: the one added last (see the schema).
@@ -114,9 +128,7 @@ fn skip(
     reason: String,
     now: Timestamp,
 ) -> Fallible<Moved> {
-    if state == State::Ready {
-        change(tx, job, Event::Block, None, now)?;
-    }
+    back_to_pending(tx, job, state, now)?;
     wait_on(tx, job, None)?;
     change(tx, job, Event::Skip, Some(&reason), now)?;
     let title = super::query::title(tx, job)?;

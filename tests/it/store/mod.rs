@@ -2,4 +2,6 @@
 //! `SQLite` owes besides.
 
 pub(crate) mod bench;
+mod by_hand;
 mod conformance;
+mod thrift;

@@ -30,8 +30,8 @@ CREATE TABLE ax_jobs (
     -- several the one added last, so that a join over n parents that end in
     -- order is judged once and not n times.
     waits_on        INTEGER,
-    exit_code       INTEGER,
-    signal          INTEGER,
+    exit_code       INTEGER CHECK (exit_code BETWEEN -2147483648 AND 2147483647),
+    signal          INTEGER CHECK (signal BETWEEN -2147483648 AND 2147483647),
     last_error      TEXT,
     runs_at         INTEGER,
     finished_at     INTEGER,
@@ -75,18 +75,18 @@ CREATE INDEX ax_deps_children ON ax_deps (depends_on, job_id);
 -- One row an execution; the output of it if it is short.
 CREATE TABLE ax_attempts (
     job_id         INTEGER NOT NULL REFERENCES ax_jobs (id),
-    attempt        INTEGER NOT NULL CHECK (attempt > 0),
+    attempt        INTEGER NOT NULL CHECK (attempt BETWEEN 1 AND 4294967295),
     owner          INTEGER NOT NULL,
     claimed_at     INTEGER NOT NULL,
-    pid            INTEGER,
+    pid            INTEGER CHECK (pid BETWEEN -2147483648 AND 2147483647),
     start_time     INTEGER,
     started_at     INTEGER,
     ended_at       INTEGER,
     outcome        TEXT,
-    exit_code      INTEGER,
-    signal         INTEGER,
+    exit_code      INTEGER CHECK (exit_code BETWEEN -2147483648 AND 2147483647),
+    signal         INTEGER CHECK (signal BETWEEN -2147483648 AND 2147483647),
     reason         TEXT,
-    output_bytes   INTEGER NOT NULL DEFAULT 0,
+    output_bytes   INTEGER NOT NULL DEFAULT 0 CHECK (output_bytes >= 0),
     output_in_file INTEGER NOT NULL DEFAULT 0 CHECK (output_in_file IN (0, 1)),
     PRIMARY KEY (job_id, attempt)
 ) STRICT, WITHOUT ROWID;
@@ -101,8 +101,9 @@ CREATE TABLE ax_outputs (
 ) STRICT;
 
 -- Environments, once per content: NAME=value entries, each ended by a NUL.
+-- Runners keep those they have read, so an id never comes to mean another.
 CREATE TABLE ax_envs (
-    id    INTEGER PRIMARY KEY,
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
     block BLOB NOT NULL UNIQUE
 ) STRICT;
 
@@ -114,10 +115,10 @@ CREATE TABLE ax_flow_runs (
 
 CREATE TABLE ax_runners (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    pid        INTEGER NOT NULL,
+    pid        INTEGER NOT NULL CHECK (pid BETWEEN -2147483648 AND 2147483647),
     start_time INTEGER NOT NULL,
     boot_id    TEXT    NOT NULL,
-    workers    INTEGER NOT NULL,
+    workers    INTEGER NOT NULL CHECK (workers >= 0),
     started_at INTEGER NOT NULL
 ) STRICT;
 
@@ -138,10 +139,22 @@ END;
 CREATE TRIGGER ax_edge_gone AFTER DELETE ON ax_deps BEGIN
     INSERT OR IGNORE INTO ax_judge (job_id) VALUES (OLD.job_id);
 END;
-CREATE TRIGGER ax_job_made AFTER INSERT ON ax_jobs
-WHEN EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id) BEGIN
+CREATE TRIGGER ax_job_made AFTER INSERT ON ax_jobs BEGIN
+    INSERT INTO ax_judge (job_id, edge)
+        SELECT NEW.id, 1 WHERE EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id)
+        ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT OR IGNORE INTO ax_judge (job_id)
+        SELECT job_id FROM ax_deps WHERE depends_on = NEW.id;
+END;
+-- What was not judged while a runner owned it, or it was held or had ended.
+CREATE TRIGGER ax_job_back AFTER UPDATE OF status ON ax_jobs
+WHEN NEW.status IN ('pending', 'ready', 'failed')
+    AND OLD.status NOT IN ('pending', 'ready', 'failed')
+    AND (NEW.waits_on IS NOT NULL OR EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id)) BEGIN
     INSERT INTO ax_judge (job_id, edge) VALUES (NEW.id, 1) ON CONFLICT DO UPDATE SET edge = 1;
 END;
+-- An end can settle at once what needs it, or the first of several failures;
+-- everything else waits until the parent that is watched has ended.
 CREATE TRIGGER ax_parent_moved AFTER UPDATE OF status ON ax_jobs
 WHEN OLD.status <> NEW.status
     AND (NEW.status IN ('success', 'dead', 'cancelled', 'skipped')
@@ -150,10 +163,18 @@ WHEN OLD.status <> NEW.status
         SELECT child.id
         FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
         WHERE edge.depends_on = NEW.id
-            AND child.status IN ('pending', 'ready')
-            AND (NEW.status <> 'success' OR child.waits_on = NEW.id);
+            AND child.status IN ('pending', 'ready', 'failed')
+            AND (child.waits_on = NEW.id
+                OR (edge.kind = 'after' AND NEW.status <> 'success')
+                OR (edge.kind = 'on_failure' AND NEW.status = 'dead')
+                OR OLD.status IN ('success', 'dead', 'cancelled', 'skipped'));
 END;
 CREATE TRIGGER ax_parent_gone AFTER DELETE ON ax_jobs BEGIN
     INSERT OR IGNORE INTO ax_judge (job_id)
         SELECT job_id FROM ax_deps WHERE depends_on = OLD.id;
+END;
+CREATE TRIGGER ax_job_renumbered AFTER UPDATE OF id ON ax_jobs WHEN OLD.id <> NEW.id BEGIN
+    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.id, 1) ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT OR IGNORE INTO ax_judge (job_id)
+        SELECT job_id FROM ax_deps WHERE depends_on IN (OLD.id, NEW.id);
 END;
