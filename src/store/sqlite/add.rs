@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Transaction, named_params};
 
 use super::row::{AsBytes, Millis};
-use super::{Fallible, edges, judge};
+use super::{Fallible, Trouble, edges, judge};
 use crate::job::dependency::{Readiness, Seen, skip_reason};
 use crate::job::{
     Added, Edge, EnvBlock, Event, FlowRunId, IfExists, JobId, NewJob, ParentRef, State, Timestamp,
@@ -58,10 +58,10 @@ pub(super) fn add(tx: &Transaction<'_>, jobs: &[NewJob], now: Timestamp) -> Fall
 }
 
 /// Says which job of the batch an answer is about.
-fn at(index: usize, trouble: super::Trouble) -> super::Trouble {
+fn at(index: usize, trouble: Trouble) -> Trouble {
     match trouble {
-        super::Trouble::Answer(source) => Error::InBatch { index, source: Box::new(source) }.into(),
-        super::Trouble::Engine(engine) => engine.into(),
+        Trouble::Answer(source) => Error::InBatch { index, source: Box::new(source) }.into(),
+        Trouble::Engine(_) | Trouble::Unusable(_) => trouble,
     }
 }
 
@@ -74,7 +74,7 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn number(tx: &Transaction<'_>, jobs: &'a [NewJob], now: Timestamp) -> Fallible<Self> {
-        let first = next_id(tx)?;
+        let first = next_id(tx, jobs.len())?;
         let mut next = first;
         let mut batch =
             Self { added: Vec::with_capacity(jobs.len()), first, by_key: HashMap::new() };
@@ -243,14 +243,19 @@ fn find_cycle(parents: &HashMap<usize, Vec<usize>>) -> Option<Vec<usize>> {
     None
 }
 
-/// The id that the next job gets; never one that was used before.
-fn next_id(tx: &Transaction<'_>) -> Fallible<JobId> {
+/// The first of `count` ids that were never used before.
+fn next_id(tx: &Transaction<'_>, count: usize) -> Fallible<JobId> {
     const LAST: &str = "
         SELECT max(
             coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'ax_jobs'), 0),
             coalesce((SELECT max(id) FROM ax_jobs), 0))";
     let last: i64 = tx.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
-    Ok(JobId(last + 1))
+    let left = u64::try_from(i64::MAX - last).unwrap_or(u64::MAX);
+    if left < count as u64 {
+        let why = format!("has a job {last}, and no id is left after it");
+        return Err(Trouble::Unusable(why));
+    }
+    Ok(JobId(last.saturating_add(1)))
 }
 
 fn unfinished_with_key(tx: &Transaction<'_>, key: &str) -> Fallible<Option<JobId>> {

@@ -121,15 +121,16 @@ fn ready(connection: &Connection, scope: Option<FlowRunId>, limit: usize) -> Fal
     Ok(jobs?)
 }
 
-const TAKE: &str = "
-    UPDATE ax_jobs SET
-        status = :to, attempts = attempts + 1, owner = :runner, reason = NULL, updated_at = :now
-    WHERE id = :job
-    RETURNING *";
+const READ: &str = "SELECT * FROM ax_jobs WHERE id = :job";
 
 const OPEN_ATTEMPT: &str = "
-    INSERT INTO ax_attempts (job_id, attempt, owner, claimed_at)
+    INSERT OR IGNORE INTO ax_attempts (job_id, attempt, owner, claimed_at)
     VALUES (:job, :attempt, :runner, :now)";
+
+const TAKE: &str = "
+    UPDATE ax_jobs SET
+        status = :to, attempts = :attempt, owner = :runner, reason = NULL, updated_at = :now
+    WHERE id = :job";
 
 fn claim(
     tx: &Transaction<'_>,
@@ -160,21 +161,56 @@ fn take(
     turn: &Turn<'_>,
     envs: &mut EnvCache,
 ) -> Fallible<Result<Claimed, String>> {
-    let mut command = tx.prepare_cached("SELECT command, shell FROM ax_jobs WHERE id = :job")?;
-    let command = command.query_row(named_params! { ":job": job }, row::command)?;
-    if let Err(why) = command.map_err(|_| unsplittable()).and_then(|command| command.check()) {
-        judge::change(tx, job, Event::Hold, Some(&why), turn.now)?;
-        return Ok(Err(why));
+    let opened = match next_claim(tx, job, turn.runner, envs)? {
+        Ok(claimed) => open_attempt(tx, claimed, turn.now)?,
+        Err(why) => Err(why),
+    };
+    match &opened {
+        Ok(claimed) => {
+            tx.prepare_cached(TAKE)?.execute(named_params! {
+                ":to": Event::Claim.target(), ":attempt": claimed.claim.attempt,
+                ":runner": turn.runner, ":now": turn.now, ":job": job,
+            })?;
+        }
+        Err(why) => judge::change(tx, job, Event::Hold, Some(why), turn.now)?,
     }
-    let claimed = tx.prepare_cached(TAKE)?.query_row(
-        named_params! {
-            ":job": job, ":to": Event::Claim.target(), ":runner": turn.runner, ":now": turn.now,
-        },
-        |row| claimed(tx, row, envs),
-    )?;
-    tx.prepare_cached(OPEN_ATTEMPT)?.execute(named_params! {
-        ":job": job, ":attempt": claimed.claim.attempt, ":runner": turn.runner, ":now": turn.now,
+    Ok(opened)
+}
+
+/// What a claim of this job would be, if its row makes sense.
+fn next_claim(
+    tx: &Transaction<'_>,
+    job: JobId,
+    owner: RunnerId,
+    envs: &mut EnvCache,
+) -> Fallible<Result<Claimed, String>> {
+    let mut read = tx.prepare_cached(READ)?;
+    let claimed = read.query_row(named_params! { ":job": job }, |row| {
+        let command = row::command(row)?.map_err(|_| unsplittable());
+        if let Err(why) = command.and_then(|command| command.check()) {
+            return Ok(Err(why));
+        }
+        match row.get::<_, u32>("attempts")?.checked_add(1) {
+            Some(attempt) => claimed(tx, row, Claim { job, attempt, owner }, envs).map(Ok),
+            None => Ok(Err("no number is left for another attempt".to_owned())),
+        }
     })?;
+    Ok(claimed)
+}
+
+/// Begins the history of an attempt, unless somebody wrote it already.
+fn open_attempt(
+    tx: &Transaction<'_>,
+    claimed: Claimed,
+    now: Timestamp,
+) -> Fallible<Result<Claimed, String>> {
+    let Claim { job, attempt, owner } = claimed.claim;
+    let opened = tx.prepare_cached(OPEN_ATTEMPT)?.execute(named_params! {
+        ":job": job, ":attempt": attempt, ":runner": owner, ":now": now,
+    })?;
+    if opened == 0 {
+        return Ok(Err(format!("its history has an attempt {attempt} already")));
+    }
     Ok(Ok(claimed))
 }
 
@@ -182,17 +218,16 @@ fn unsplittable() -> String {
     "its command was written by hand and cannot be split into words".to_owned()
 }
 
-/// Reads a claimed job from a row of `ax_jobs`.
+/// Reads what a claim needs from a row of `ax_jobs`.
 fn claimed(
     connection: &Connection,
     row: &Row<'_>,
+    claim: Claim,
     envs: &mut EnvCache,
 ) -> rusqlite::Result<Claimed> {
-    let claim =
-        Claim { job: row.get("id")?, attempt: row.get("attempts")?, owner: row.get("owner")? };
     let command = row::command(row)?.unwrap_or_else(Command::Shell);
-    let name: Option<String> = row.get("name")?;
-    let key: Option<String> = row.get("key")?;
+    let name = row::text(row, "name")?;
+    let key = row::text(row, "key")?;
     let policy = row::policy(row)?;
     let extra = row.get::<_, Option<Vec<u8>>>("extra_env")?.unwrap_or_default();
     let own = own_variables(&claim, name.as_deref(), key.as_deref(), policy.max_retries);
@@ -236,7 +271,8 @@ pub(super) fn claims(connection: &Connection, owner: RunnerId) -> Fallible<Vec<(
     let mut envs = EnvCache::default();
     let mut query = connection.prepare_cached(OWNED)?;
     let rows = query.query_map(named_params! { ":owner": owner }, |row| {
-        Ok((claimed(connection, row, &mut envs)?, row.get("status")?))
+        let claim = Claim { job: row.get("id")?, attempt: row.get("attempts")?, owner };
+        Ok((claimed(connection, row, claim, &mut envs)?, row.get("status")?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -72,10 +72,14 @@ impl Sqlite {
     }
 }
 
-/// What goes wrong inside a verb: an answer of the store, or the engine.
+/// What goes wrong inside a verb.
 enum Trouble {
+    /// An answer of the store.
     Answer(super::Error),
+    /// The engine.
     Engine(rusqlite::Error),
+    /// The database itself; the text goes on from its path.
+    Unusable(String),
 }
 
 /// What the inner functions of the verbs return.
@@ -86,6 +90,9 @@ impl Trouble {
         match self {
             Self::Answer(answer) => answer,
             Self::Engine(engine) => error::translate(path, &engine),
+            Self::Unusable(why) => {
+                super::Error::Unusable { path: path.to_owned(), why, hint: None }
+            }
         }
     }
 }

@@ -20,11 +20,11 @@ pub(super) const JOB_COLUMNS: &str = "
 pub(super) fn job(row: &Row<'_>) -> Result<Job> {
     Ok(Job {
         id: row.get("id")?,
-        name: row.get("name")?,
-        key: row.get("key")?,
+        name: text(row, "name")?,
+        key: text(row, "key")?,
         command: command(row)?.unwrap_or_else(Command::Shell),
         state: row.get("status")?,
-        reason: row.get("reason")?,
+        reason: text(row, "reason")?,
         priority: row.get("priority")?,
         scheduled_at: row.get("scheduled_at")?,
         timeout: row.get::<_, Option<Millis>>("timeout")?.map(|millis| millis.0),
@@ -34,16 +34,22 @@ pub(super) fn job(row: &Row<'_>) -> Result<Job> {
         owner: row.get("owner")?,
         exit_code: row.get("exit_code")?,
         signal: row.get("signal")?,
-        last_error: row.get("last_error")?,
+        last_error: text(row, "last_error")?,
         runs_at: row.get("runs_at")?,
         finished_at: row.get("finished_at")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         cwd: row.get::<_, Option<Bytes>>("cwd")?.map(|bytes| bytes.0),
         umask: row.get("umask")?,
-        flow: row.get("flow")?,
+        flow: text(row, "flow")?,
         dependencies: Vec::new(),
     })
+}
+
+/// Reads a text; what is not UTF-8 in it (only a row written by hand has such)
+/// appears as U+FFFD.
+pub(super) fn text(row: &Row<'_>, column: &str) -> Result<Option<String>> {
+    Ok(row.get::<_, Option<Text>>(column)?.map(|text| text.0))
 }
 
 /// Reads the command; the bytes come back as an error when their words cannot
@@ -75,10 +81,10 @@ pub(super) fn attempt(row: &Row<'_>) -> Result<Attempt> {
         pid: row.get("pid")?,
         started_at: row.get("started_at")?,
         ended_at: row.get("ended_at")?,
-        outcome: row.get("outcome")?,
+        outcome: text(row, "outcome")?,
         exit_code: row.get("exit_code")?,
         signal: row.get("signal")?,
-        reason: row.get("reason")?,
+        reason: text(row, "reason")?,
         output_bytes: row.get("output_bytes")?,
         output_in_file: row.get("output_in_file")?,
     })
@@ -98,6 +104,15 @@ impl ToSql for Millis {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
         let millis = i64::try_from(self.0.as_millis()).unwrap_or(i64::MAX);
         Ok(ToSqlOutput::from(millis))
+    }
+}
+
+/// A text, whatever its bytes.
+struct Text(String);
+
+impl FromSql for Text {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_bytes().map(|bytes| Self(String::from_utf8_lossy(bytes).into_owned()))
     }
 }
 

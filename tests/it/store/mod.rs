@@ -4,4 +4,5 @@
 pub(crate) mod bench;
 mod by_hand;
 mod conformance;
+mod nonsense;
 mod thrift;
