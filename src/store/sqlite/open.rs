@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Instant;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy;
@@ -20,6 +21,12 @@ use crate::store::{Error, Result};
 /// The first SQLite whose write-ahead log does not lose commits of several
 /// writing processes (WAL-reset race, mended in 3.51.3).
 const SAFE_SQLITE: i32 = 3_051_003;
+
+/// The smallest page, and so the smallest database that is not empty. The
+/// engine takes a file of one byte for an empty one and writes over it.
+const SMALLEST: u64 = 512;
+
+const ANOTHER: &str = "name another file with --db or AX_DB";
 
 /// Opens the database, makes it if there is none and migrates it if it is old.
 pub(super) fn open(path: &Path) -> Result<Connection> {
@@ -41,16 +48,21 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
+const NO_CHECKPOINT: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+
 /// Connects; the inner result is a refusal that has its words already.
 fn connect(path: &Path) -> rusqlite::Result<Result<Connection>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(busy::wait))?;
+    // Closing writes the log into the file; another program's stay as they are.
+    connection.set_db_config(NO_CHECKPOINT, has_log(path))?;
     match schema::look(&connection)? {
         Found::Foreign => return Ok(Err(not_ours(path))),
         Found::Ours(version) if version > schema::VERSION => return Ok(Err(newer(path, version))),
         Found::Ours(_) | Found::Empty => (),
     }
+    connection.set_db_config(NO_CHECKPOINT, false)?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "wal")?;
@@ -66,8 +78,15 @@ fn connect(path: &Path) -> rusqlite::Result<Result<Connection>> {
     Ok(Ok(connection))
 }
 
+/// Tells whether there is a write-ahead log with something in it.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
 fn not_ours(path: &Path) -> Error {
-    refuse(path, "is another program's database", Some("name another file with --db or AX_DB"))
+    refuse(path, "is another program's database", Some(ANOTHER))
 }
 
 fn newer(path: &Path, version: i32) -> Error {
@@ -109,6 +128,9 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<()> {
     if found.nlink() > 1 {
         let hint = "SQLite would keep a log for each name; remove all names but one";
         return Err(refuse(path, "has more than one name (hard links)", Some(hint)));
+    }
+    if (1..SMALLEST).contains(&found.len()) {
+        return Err(refuse(path, "is not a database", Some(ANOTHER)));
     }
     if found.mode() & 0o022 != 0 {
         let hint = format!("`chmod 600 {}` if you trust what is in it", path.display());

@@ -5,4 +5,5 @@ pub(crate) mod bench;
 mod by_hand;
 mod conformance;
 mod nonsense;
+mod opening;
 mod thrift;
