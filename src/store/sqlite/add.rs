@@ -258,11 +258,12 @@ fn next_id(tx: &Transaction<'_>, count: usize) -> Fallible<JobId> {
     Ok(JobId(last.saturating_add(1)))
 }
 
+pub(super) const UNFINISHED_WITH_KEY: &str = "
+    SELECT id FROM ax_jobs
+    WHERE key = :key AND status NOT IN ('success', 'dead', 'cancelled', 'skipped')";
+
 fn unfinished_with_key(tx: &Transaction<'_>, key: &str) -> Fallible<Option<JobId>> {
-    const UNFINISHED: &str = "
-        SELECT id FROM ax_jobs
-        WHERE key = :key AND status NOT IN ('success', 'dead', 'cancelled', 'skipped')";
-    let mut query = tx.prepare_cached(UNFINISHED)?;
+    let mut query = tx.prepare_cached(UNFINISHED_WITH_KEY)?;
     Ok(query.query_row(named_params! { ":key": key }, |row| row.get(0)).optional()?)
 }
 

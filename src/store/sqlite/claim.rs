@@ -43,11 +43,12 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
     Ok(Some(Turned { next_due, ..Turned::default() }))
 }
 
+pub(super) const DUE: &str = "
+    SELECT EXISTS (
+        SELECT 1 FROM ax_jobs
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now)";
+
 fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
-    const DUE: &str = "
-        SELECT EXISTS (
-            SELECT 1 FROM ax_jobs
-            WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now)";
     if judge::is_open(connection)? {
         return Ok(true);
     }
@@ -57,7 +58,7 @@ fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
     Ok(due || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
 }
 
-const RELEASE: &str = "
+pub(super) const RELEASE: &str = "
     UPDATE ax_jobs SET status = :ready, updated_at = :now
     WHERE id IN (
         SELECT id FROM ax_jobs
@@ -75,30 +76,32 @@ fn release(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
     Ok(())
 }
 
+pub(super) const NEXT_DUE: &str = "
+    SELECT min(scheduled_at) FROM ax_jobs
+    WHERE status IN ('pending', 'failed') AND waits_on IS NULL";
+
+pub(super) const NEXT_DUE_IN_SCOPE: &str = "
+    SELECT min(scheduled_at) FROM ax_jobs
+    WHERE flow_run = :scope AND status IN ('pending', 'failed') AND waits_on IS NULL";
+
 /// When the next job becomes due that waits for its time alone.
 fn next_due(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Option<Timestamp>> {
-    const ANY: &str = "
-        SELECT min(scheduled_at) FROM ax_jobs
-        WHERE status IN ('pending', 'failed') AND waits_on IS NULL";
-    const IN_SCOPE: &str = "
-        SELECT min(scheduled_at) FROM ax_jobs
-        WHERE flow_run = :scope AND status IN ('pending', 'failed') AND waits_on IS NULL";
     let due = match scope {
-        None => connection.prepare_cached(ANY)?.query_row([], |row| row.get(0)),
+        None => connection.prepare_cached(NEXT_DUE)?.query_row([], |row| row.get(0)),
         Some(_) => connection
-            .prepare_cached(IN_SCOPE)?
+            .prepare_cached(NEXT_DUE_IN_SCOPE)?
             .query_row(named_params! { ":scope": scope }, |row| row.get(0)),
     };
     Ok(due?)
 }
 
-const READY: &str = "
+pub(super) const READY: &str = "
     SELECT id FROM ax_jobs
     WHERE status = 'ready' AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
     ORDER BY priority DESC, scheduled_at, id
     LIMIT :limit";
 
-const READY_IN_SCOPE: &str = "
+pub(super) const READY_IN_SCOPE: &str = "
     SELECT id FROM ax_jobs
     WHERE flow_run = :scope AND status = 'ready'
         AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
@@ -261,7 +264,7 @@ fn own_variables(
     EnvBlock::from_entries(variables.iter().map(String::as_bytes))
 }
 
-const OWNED: &str = "
+pub(super) const OWNED: &str = "
     SELECT * FROM ax_jobs
     WHERE status IN ('dispatched', 'running') AND owner = :owner
     ORDER BY id";

@@ -93,7 +93,7 @@ pub(super) fn state(connection: &Connection, job: JobId) -> Fallible<Option<Stat
     Ok(query.query_row(named_params! { ":job": job }, |row| row.get(0)).optional()?)
 }
 
-const OF: &str = "
+pub(super) const OF: &str = "
     SELECT edge.depends_on, edge.kind, parent.status
     FROM ax_deps AS edge LEFT JOIN ax_jobs AS parent ON parent.id = edge.depends_on
     WHERE edge.job_id = :job

@@ -17,7 +17,7 @@ use crate::store::Moved;
 /// not hold the lock while others wait. The rest is judged in the next turn.
 pub(super) const PER_TURN: usize = 5_000;
 
-const NEXT: &str = "
+pub(super) const NEXT: &str = "
     SELECT job_id, edge FROM ax_judge
     ORDER BY job_id
     LIMIT :limit";
@@ -135,7 +135,7 @@ fn skip(
     Ok(Moved { job, title, event: Event::Skip, reason: Some(reason) })
 }
 
-const CHANGE: &str = "
+pub(super) const CHANGE: &str = "
     UPDATE ax_jobs SET
         status = :to,
         reason = :reason,

@@ -14,6 +14,8 @@ mod edges;
 mod error;
 mod judge;
 mod open;
+#[cfg(test)]
+mod plans;
 mod query;
 mod row;
 mod runner;

@@ -275,23 +275,38 @@ pub(super) fn counts(connection: &Connection) -> Fallible<Counts> {
     Ok(counts)
 }
 
+/// What is owned, ready, scheduled.
+pub(super) const UNFINISHED: [&str; 3] = [
+    "status IN ('dispatched', 'running')",
+    "status = 'ready'",
+    "status IN ('pending', 'failed') AND waits_on IS NULL",
+];
+
+/// Counts the jobs of a run of a flow; of all jobs no more than tell whether
+/// there are some.
+pub(super) fn count_of(condition: &str, scope: Option<FlowRunId>) -> String {
+    match scope {
+        None => {
+            format!("SELECT count(*) FROM (SELECT 1 FROM ax_jobs WHERE {condition} LIMIT 1000)")
+        }
+        Some(run) => {
+            format!("SELECT count(*) FROM ax_jobs WHERE flow_run = {} AND {condition}", run.0)
+        }
+    }
+}
+
 /// What is unfinished, by what it waits for.
 pub(super) fn outlook(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Outlook> {
-    let count = |condition: &str| -> Fallible<u64> {
-        let sql = match scope {
-            None => {
-                format!("SELECT count(*) FROM (SELECT 1 FROM ax_jobs WHERE {condition} LIMIT 1000)")
-            }
-            Some(run) => {
-                format!("SELECT count(*) FROM ax_jobs WHERE flow_run = {} AND {condition}", run.0)
-            }
-        };
-        Ok(connection.prepare_cached(&sql)?.query_row([], |row| row.get(0))?)
+    let count = |condition| -> Fallible<u64> {
+        Ok(connection
+            .prepare_cached(&count_of(condition, scope))?
+            .query_row([], |row| row.get(0))?)
     };
+    let [owned, ready, scheduled] = UNFINISHED;
     Ok(Outlook {
-        owned: count("status IN ('dispatched', 'running')")?,
-        ready: count("status = 'ready'")?,
-        scheduled: count("status IN ('pending', 'failed') AND waits_on IS NULL")?,
+        owned: count(owned)?,
+        ready: count(ready)?,
+        scheduled: count(scheduled)?,
         unjudged: super::judge::is_open(connection)?,
     })
 }

@@ -28,7 +28,7 @@ pub(super) fn enlist(
     )?)
 }
 
-const DISCHARGE: &str = "
+pub(super) const DISCHARGE: &str = "
     DELETE FROM ax_runners
     WHERE id = :runner
         AND NOT EXISTS (

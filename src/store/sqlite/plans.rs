@@ -1,0 +1,114 @@
+//! Which index each statement of a turn uses. A turn must stay as fast with a
+//! million jobs that wait or have ended as with none.
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::{add, claim, edges, judge, query, runner, schema};
+use crate::job::FlowRunId;
+
+/// An empty database of the current schema.
+fn database() -> Connection {
+    let mut connection = Connection::open_in_memory().expect("memory");
+    schema::migrate(&mut connection).expect("the schema");
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_TRIGGER_EQP, true)
+        .expect("plans of triggers can be asked for");
+    connection
+}
+
+/// What the engine would do, a step a line.
+fn plan(sql: &str) -> String {
+    let connection = database();
+    let explain = format!("EXPLAIN QUERY PLAN {sql}");
+    let mut statement = connection.prepare(&explain).expect("a statement of the store");
+    let mut rows = statement.raw_query();
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next().expect("a plan") {
+        steps.push(row.get::<_, String>("detail").expect("a step"));
+    }
+    steps.join("\n")
+}
+
+/// Asserts that jobs are found by this index and no table is read from end to end.
+fn assert_uses(sql: &str, index: &str) {
+    let plan = plan(sql);
+    let uses = |step: &str| step.contains(&format!("INDEX {index} ")) || step.ends_with(index);
+    assert!(plan.lines().any(uses), "{index} is not used:\n{plan}");
+    assert_no_full_scan(&plan);
+}
+
+fn assert_no_full_scan(plan: &str) {
+    let full = |step: &str| step.starts_with("SCAN ax_") && !step.contains("INDEX");
+    let excused = |step: &str| step == "SCAN ax_judge";
+    let bad: Vec<_> = plan.lines().filter(|step| full(step) && !excused(step)).collect();
+    assert!(bad.is_empty(), "{bad:?} in:\n{plan}");
+}
+
+#[test]
+fn the_next_jobs_are_read_in_the_order_of_their_index() {
+    assert_uses(claim::READY, "ax_jobs_ready");
+    let plan = plan(claim::READY);
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[test]
+fn the_next_jobs_of_a_run_are_found_by_the_run() {
+    assert_uses(claim::READY_IN_SCOPE, "ax_jobs_flow_run");
+}
+
+#[test]
+fn what_is_due_is_found_by_its_time() {
+    for sql in [claim::DUE, claim::RELEASE, claim::NEXT_DUE] {
+        assert_uses(sql, "ax_jobs_due");
+    }
+    let plan = plan(claim::RELEASE);
+    assert!(plan.contains("ax_jobs_due (scheduled_at<?)"), "{plan}");
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[test]
+fn the_next_time_of_a_run_is_found_by_the_run() {
+    assert_uses(claim::NEXT_DUE_IN_SCOPE, "ax_jobs_flow_run");
+}
+
+#[test]
+fn what_a_runner_owns_is_found_by_its_owner() {
+    assert_uses(claim::OWNED, "ax_jobs_owned");
+    assert_uses(runner::DISCHARGE, "ax_jobs_owned");
+}
+
+#[test]
+fn an_unfinished_job_is_found_by_its_key() {
+    assert_uses(add::UNFINISHED_WITH_KEY, "ax_jobs_open_key");
+}
+
+#[test]
+fn what_is_to_be_judged_is_read_in_order_and_no_further_than_asked() {
+    assert_eq!(plan(judge::NEXT), "SCAN ax_judge");
+}
+
+#[test]
+fn the_parents_of_a_job_are_found_by_the_job() {
+    let plan = plan(edges::OF);
+    assert!(plan.contains("SEARCH edge USING PRIMARY KEY (job_id=?)"), "{plan}");
+    assert!(plan.contains("SEARCH parent USING INTEGER PRIMARY KEY (rowid=?)"), "{plan}");
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[test]
+fn a_job_that_moves_finds_its_children_by_the_parent() {
+    let plan = plan(judge::CHANGE);
+    assert!(plan.contains("ax_deps_children (depends_on=?)"), "{plan}");
+    assert!(plan.contains("SEARCH child USING INTEGER PRIMARY KEY (rowid=?)"), "{plan}");
+    assert!(!plan.contains("SCAN"), "{plan}");
+}
+
+#[test]
+fn the_outlook_is_counted_by_index() {
+    let indexes = ["ax_jobs_owned", "ax_jobs_ready", "ax_jobs_due"];
+    for (condition, index) in query::UNFINISHED.into_iter().zip(indexes) {
+        assert_uses(&query::count_of(condition, None), index);
+        assert_uses(&query::count_of(condition, Some(FlowRunId(1))), "ax_jobs_flow_run");
+    }
+}
