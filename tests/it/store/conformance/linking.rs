@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ax_scheduler::job::{Edge, JobId, Kind, NewJob, State};
-use ax_scheduler::store::Error;
+use ax_scheduler::store::{Error, Revival};
 
 use crate::store::bench::{Bench, START, after, after_key, child_of, job, keyed};
 
@@ -26,6 +26,7 @@ promises![
     the_last_edge_that_goes_sets_a_job_free,
     removing_what_is_not_there_removes_nothing,
     a_job_that_has_started_loses_no_parents,
+    a_skipped_job_can_lose_the_parent_that_broke_it,
     an_edge_that_goes_while_its_job_is_held_is_not_waited_for_later,
 ];
 
@@ -202,10 +203,22 @@ fn removing_what_is_not_there_removes_nothing(bench: &mut Bench) {
 }
 
 fn a_job_that_has_started_loses_no_parents(bench: &mut Bench) {
-    for (id, wanted) in started(bench) {
+    for (id, wanted) in started(bench).into_iter().filter(|(_, state)| *state != State::Skipped) {
         let refused = bench.store.unlink(id, &[JobId(1)], START).expect_err("it has started");
         assert!(matches!(refused, Error::WrongState { state, .. } if state == wanted), "{wanted}");
     }
+}
+
+fn a_skipped_job_can_lose_the_parent_that_broke_it(bench: &mut Bench) {
+    let dead = bench.add(job());
+    let child = bench.add(after(&[dead]));
+    bench.finish(dead, State::Dead);
+    assert_eq!(bench.store.unlink(child, &[dead], START).expect("it goes"), 1);
+    bench.quiesce();
+    assert_eq!(bench.state(child), State::Skipped);
+    bench.store.revive(&[child], Revival::default(), START).expect("nothing breaks it now");
+    bench.quiesce();
+    assert_eq!(bench.state(child), State::Ready);
 }
 
 fn an_edge_that_goes_while_its_job_is_held_is_not_waited_for_later(bench: &mut Bench) {
