@@ -3,5 +3,6 @@
 mod adding;
 mod exec;
 mod generated;
+mod layering;
 mod showing;
 mod store;
