@@ -57,7 +57,7 @@ pub(super) fn revive(
     for job in ids {
         refuse_never_ready(tx, *job, &mut acyclic)?;
     }
-    judge::drain(tx, now, usize::MAX, &mut revived.moved)?;
+    judge::drain(tx, now, usize::MAX, &mut Vec::new())?;
     Ok(revived.moved)
 }
 

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 use super::Fallible;
 use super::edges::{self, Acyclic};
 use crate::job::dependency::{Readiness, Seen, cycle_text, skip_reason};
-use crate::job::{Event, JobId, State, Timestamp};
+use crate::job::{Event, JobId, Kind, State, Timestamp};
 use crate::store::Moved;
 
 /// How many jobs are judged in one turn at most, so that one huge family does
@@ -106,10 +106,20 @@ fn back_to_pending(tx: &Transaction<'_>, job: JobId, state: State, now: Timestam
         .try_for_each(|event| change(tx, job, event, None, now))
 }
 
-/// The open parent to watch: the one added last (see the schema).
+/// The open parent to watch: of those whose end can settle something, the one
+/// added last (see the schema). While no failure has come, that is one of
+/// `on_failure`, so that the job is skipped as soon as none can come; after
+/// that, it is one of the others.
 pub(super) fn watched(seen: &[Seen]) -> Option<JobId> {
+    let needs_failure = |seen: &&Seen| seen.edge.kind == Kind::OnFailure;
+    let rescue = || seen.iter().filter(needs_failure);
+    let unmet = rescue().next().is_some() && !rescue().any(Seen::is_met);
     let open = |seen: &&Seen| seen.parent.is_some_and(|state| !state.is_final());
-    seen.iter().filter(open).map(|seen| seen.edge.parent).max()
+    seen.iter()
+        .filter(open)
+        .filter(|seen| needs_failure(seen) == unmet)
+        .map(|seen| seen.edge.parent)
+        .max()
 }
 
 const WAIT_ON: &str = "

@@ -2,7 +2,7 @@
 //! `SQLite` owes besides.
 
 pub(crate) mod bench;
-mod by_hand;
+pub(crate) mod by_hand;
 mod conformance;
 mod nonsense;
 mod opening;

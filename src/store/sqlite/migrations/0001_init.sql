@@ -26,9 +26,9 @@ CREATE TABLE ax_jobs (
     loss_count      INTEGER NOT NULL DEFAULT 0 CHECK (loss_count BETWEEN 0 AND 4294967295),
     attempts        INTEGER NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
     owner           INTEGER CHECK ((owner IS NOT NULL) = (status IN ('dispatched', 'running'))),
-    -- An open parent this job waits for; NULL when it waits for none. Of
-    -- several the one added last, so that a join over n parents that end in
-    -- order is judged once and not n times.
+    -- An open parent whose end can settle something for this job; NULL when it
+    -- waits for none. Of several the one added last, so that a join over n
+    -- parents that end in order is judged once and not n times.
     waits_on        INTEGER,
     exit_code       INTEGER CHECK (exit_code BETWEEN -2147483648 AND 2147483647),
     signal          INTEGER CHECK (signal BETWEEN -2147483648 AND 2147483647),

@@ -13,6 +13,8 @@ promises![
     one_bad_parent_of_after_skips_while_another_still_runs,
     one_dead_parent_of_on_failure_is_enough,
     on_failure_is_skipped_when_the_last_parent_ended_well,
+    on_failure_is_skipped_at_once_while_another_kind_still_waits,
+    once_one_parent_failed_the_others_of_on_failure_are_not_waited_for,
     all_kinds_must_be_met,
     after_any_waits_for_the_last_of_its_parents,
     a_skip_is_told_with_its_cause,
@@ -132,6 +134,31 @@ fn on_failure_is_skipped_when_the_last_parent_ended_well(bench: &mut Bench) {
     bench.quiesce();
     assert_eq!(bench.state(child), State::Skipped);
     assert_eq!(bench.reason(child), "runs only if job 2 fails, and it is success");
+}
+
+fn mixed(on_failure: &[JobId], after: JobId) -> NewJob {
+    let mut job = handler(on_failure);
+    job.parents.push((ParentRef::Id(after), Kind::After));
+    job
+}
+
+fn on_failure_is_skipped_at_once_while_another_kind_still_waits(bench: &mut Bench) {
+    let parents = bench.add_all(&[job(), job()]);
+    let child = bench.add(mixed(&parents[..1], parents[1]));
+    bench.finish(parents[0], State::Success);
+    bench.quiesce();
+    assert_eq!(bench.state(child), State::Skipped);
+    assert!(!bench.state(parents[1]).is_final());
+}
+
+fn once_one_parent_failed_the_others_of_on_failure_are_not_waited_for(bench: &mut Bench) {
+    let parents = bench.add_all(&[job(), job(), job()]);
+    let child = bench.add(mixed(&[parents[0], parents[2]], parents[1]));
+    bench.finish(parents[0], State::Dead);
+    bench.finish(parents[1], State::Success);
+    bench.quiesce();
+    assert_eq!(bench.state(child), State::Ready);
+    assert!(!bench.state(parents[2]).is_final());
 }
 
 fn all_kinds_must_be_met(bench: &mut Bench) {
