@@ -13,6 +13,8 @@ const SHORT_LIFE: Duration = Duration::from_millis(10);
 
 /// How often the length of the output is looked at.
 const LOOK: Duration = Duration::from_millis(250);
+/// How often once it has been over its limit.
+const CLOSE_LOOK: Duration = Duration::from_millis(25);
 
 /// A job that runs.
 #[derive(Debug)]
@@ -114,13 +116,14 @@ impl Hand {
         self.tell_at = None;
     }
 
-    /// Tells whether it is time to look at the output, and notes that it is done.
-    pub(super) fn is_look_due(&mut self, now: Instant) -> bool {
-        let due = self.look_at <= now;
-        if due {
-            self.look_at = now + LOOK;
-        }
-        due
+    /// Tells whether it is time to look at the length of the output.
+    pub(super) fn is_look_due(&self, now: Instant) -> bool {
+        self.look_at <= now
+    }
+
+    /// Its output has been looked at, and was over its limit or not.
+    pub(super) fn looked(&mut self, now: Instant, was_over: bool) {
+        self.look_at = now + if was_over { CLOSE_LOOK } else { LOOK };
     }
 }
 

@@ -80,7 +80,7 @@ fn kill_all(group: i32) {
     if found.iter().any(|stat| stat.group == group) {
         signal_group(group, Signal::KILL);
     }
-    for stat in found.iter().filter(|stat| stat.group != group && !stat.has_ended()) {
+    for stat in found.iter().filter(|stat| stat.group != group) {
         // One that may not be signalled is tried again as long as it is there.
         let _ = process::signal(stat, Signal::KILL);
     }

@@ -6,11 +6,14 @@
 //!
 //! In the runner: [`supervised`] starts supervisors and hears their reports.
 //! In the supervisor: [`supervisor`] is its life, `hand` the job it has,
-//! `spawn` starts it, `ladder` stops it, [`spool`] takes its output. Between
+//! `spawn` starts it, `ladder` stops it, [`spool`] takes its output, `reports`
+//! tells of it. Between
 //! them: `protocol`, and the [`journal`] that tells what a dead supervisor had
 //! done. For whoever cleans up: [`lock`], [`process`] and [`sweep`].
 
+mod entry;
 mod hand;
+mod hosted;
 pub mod journal;
 pub mod kept;
 mod ladder;
@@ -18,13 +21,15 @@ pub mod lock;
 pub mod output;
 pub mod process;
 mod protocol;
+mod reports;
 mod spawn;
 pub mod spool;
 pub mod supervised;
 pub mod supervisor;
 pub mod sweep;
 
-pub use supervised::{Site, Supervised};
+pub use hosted::Site;
+pub use supervised::Supervised;
 
 use serde::{Deserialize, Serialize};
 

@@ -57,8 +57,10 @@ pub fn boot_id() -> io::Result<String> {
 pub struct Stat {
     /// Process id.
     pub pid: i32,
-    /// The state as a letter; `Z` for one that has ended.
+    /// The state of its first thread as a letter; `Z` for one that has ended.
     pub state: u8,
+    /// How many threads it has.
+    pub threads: u32,
     /// The parent's process id.
     pub parent: i32,
     /// Process group.
@@ -72,7 +74,7 @@ pub struct Stat {
 impl Stat {
     /// Tells whether the process has ended and only waits to be waited for.
     pub const fn has_ended(&self) -> bool {
-        matches!(self.state, b'Z' | b'X' | b'x')
+        matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
     }
 }
 
@@ -102,6 +104,7 @@ fn parse(text: &[u8]) -> Option<Stat> {
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
+        threads: fields.get(17)?.parse().ok()?,
         start_time: fields.get(19)?.parse().ok()?,
     })
 }
@@ -154,14 +157,21 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Stat {
-        Stat { pid, state: b'S', parent, group: pid, session: 1, start_time: 0 }
+        Stat { pid, state: b'S', threads: 1, parent, group: pid, session: 1, start_time: 0 }
     }
 
     #[test]
     fn a_program_may_be_named_like_the_end_of_its_name() {
-        let text = b"42 (a) S 1 (b) c) R 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0\n";
-        let want =
-            Stat { pid: 42, state: b'R', parent: 7, group: 8, session: 9, start_time: 12345 };
+        let text = b"42 (a) S 1 (b) c) R 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 4 0 12345 0 0\n";
+        let want = Stat {
+            pid: 42,
+            state: b'R',
+            threads: 4,
+            parent: 7,
+            group: 8,
+            session: 9,
+            start_time: 12345,
+        };
         assert_eq!(parse(text), Some(want));
     }
 

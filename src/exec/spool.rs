@@ -16,10 +16,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{FallocateFlags, OFlag, fallocate};
+use nix::fcntl::FcntlArg::F_SETFL;
+use nix::fcntl::{FallocateFlags, OFlag, fallocate, fcntl};
 
 use super::output;
 use super::spawn::reason;
@@ -64,9 +65,14 @@ impl Spool {
 
     /// Makes an empty file for the next job.
     pub fn renew(&mut self) {
-        let usable = self.file.as_mut().is_ok_and(|file| file.empty(&self.path));
-        if !usable {
-            self.file = SpoolFile::create(&self.path);
+        let usable = self.file.as_ref().is_ok_and(SpoolFile::empty);
+        if usable && self.file.as_ref().is_ok_and(SpoolFile::is_there) {
+            return;
+        }
+        let new = SpoolFile::create(&self.path);
+        // A file that was deleted still takes what can be taken along.
+        if new.is_ok() || !usable {
+            self.file = new;
         }
     }
 
@@ -82,11 +88,12 @@ impl Spool {
         file.named |= fs::rename(&self.path, name).is_ok();
     }
 
-    /// Cuts the middle out of an output over the limit; tells its length.
-    pub fn bound(&mut self) -> u64 {
-        let Ok(file) = &mut self.file else { return 0 };
+    /// Cuts the middle out of an output that is over the limit; tells whether
+    /// it has none now.
+    pub fn bound(&mut self) -> bool {
+        let Ok(file) = &mut self.file else { return false };
         file.bound(self.limit);
-        file.length()
+        file.hole_end > 0
     }
 
     /// Takes the output of a job that ended. What is short is taken along; a
@@ -94,7 +101,8 @@ impl Spool {
     /// stored. What is long, or `open` to processes that the job left behind,
     /// stays in the file `name`.
     pub fn capture(&mut self, name: &Path, open: bool) -> Captured {
-        let length = self.bound();
+        self.bound();
+        let length = self.file.as_ref().map_or(0, SpoolFile::length);
         if length > output::SHORT || open && length > 0 {
             if !self.is_named() {
                 self.name(name);
@@ -148,17 +156,21 @@ impl SpoolFile {
     }
 
     /// Empties the file for another job; tells whether it can have it.
-    fn empty(&mut self, path: &Path) -> bool {
+    fn empty(&self) -> bool {
         if self.named {
             return false;
         }
         if self.length() == 0 {
             return true;
         }
-        // The last job may have changed the flags of what it had open.
-        let Ok(job) = Self::for_job(path) else { return false };
-        self.job = job;
-        self.own.set_len(0).is_ok()
+        // The last job may have changed the flags of what it had open. It is
+        // not closed and opened again: ext4 writes a file to the disk that is
+        // closed after it was emptied.
+        self.own.set_len(0).is_ok() && fcntl(&self.job, F_SETFL(OFlag::O_APPEND)).is_ok()
+    }
+
+    fn is_there(&self) -> bool {
+        self.own.metadata().is_ok_and(|meta| meta.nlink() > 0)
     }
 
     fn length(&self) -> u64 {
@@ -231,7 +243,6 @@ pub fn salvage(spool: &Path, name: &Path) -> Captured {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::os::unix::fs::MetadataExt;
 
     use super::super::kept::Kept;
 
@@ -347,9 +358,27 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_cannot_be_kept_says_so() {
+    fn a_spool_that_was_deleted_comes_back() {
+        let mut bench = Bench::new(output::LIMIT);
+        fs::remove_file(bench.dir.path().join("spool")).expect("there");
+        bench.spool.renew();
+        assert!(bench.dir.path().join("spool").exists());
+    }
+
+    #[test]
+    fn what_a_job_does_to_its_descriptor_does_not_reach_the_next() {
         let mut bench = Bench::new(output::LIMIT);
         bench.job_writes(b"hello\n");
+        fcntl(bench.spool.sink(), F_SETFL(OFlag::empty())).expect("set");
+        bench.spool.renew();
+        bench.job_writes(b"next\n");
+        assert_eq!(bench.spool.capture(&bench.output(), false).bytes, b"next\n");
+    }
+
+    #[test]
+    fn an_output_that_cannot_be_kept_says_so() {
+        let mut bench = Bench::new(output::LIMIT);
+        bench.spool.name(&bench.output());
         fs::remove_dir_all(bench.dir.path()).expect("removed");
         bench.spool.renew();
         bench.job_writes(b"next\n");

@@ -6,64 +6,20 @@
 //! attempt runs beside it.
 
 use std::borrow::Cow;
-use std::ffi::{CString, OsStr, OsString};
-use std::fs::{self, OpenOptions};
-use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStringExt;
+use std::fs;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nix::errno::Errno;
-use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
-use nix::sys::signal::SigSet;
-use rustix::process::{Pid, WaitOptions, waitpid};
-
+use super::hosted::{Hosted, Site};
 use super::journal::{Journal, Step};
-use super::process::{self, Identity, sweep_survivors};
-use super::protocol::{Answer, Inbox, Order, send};
-use super::spawn::{own_environment, reason};
+use super::process::Identity;
+use super::protocol::{Answer, Order, send};
+use super::spawn::reason;
 use super::spool::salvage;
-use super::sweep::Trace;
 use super::{Ended, Executor, Report, Stop, Stopper};
 use crate::clock::{Clock, SystemClock};
-use crate::data_dir::DataDir;
-use crate::job::{Captured, Claim, Claimed, Outcome, Process, RunnerId};
-
-const INTR: rustix::io::Errno = rustix::io::Errno::INTR;
-
-/// What all supervisors of one runner have in common.
-#[derive(Debug)]
-pub struct Site {
-    /// The program that supervises.
-    pub program: PathBuf,
-    /// Its words before `__supervise JOURNAL RUNNER_LOCK KEEP`.
-    pub words: Vec<OsString>,
-    /// Where journals and output go.
-    pub dir: DataDir,
-    /// The runner, which holds its lock already.
-    pub runner: RunnerId,
-    /// How many results may be unsettled at once: more than the runner claims.
-    pub keep: usize,
-    /// How many supervisors were started.
-    pub serials: AtomicU64,
-}
-
-impl Site {
-    /// The site of a runner of the database at `db`; this program supervises.
-    pub fn new(db: &Path, runner: RunnerId, keep: usize) -> Self {
-        Self {
-            program: "/proc/self/exe".into(),
-            words: vec!["--db".into(), db.into()],
-            dir: DataDir::of(db),
-            runner,
-            keep,
-            serials: AtomicU64::new(0),
-        }
-    }
-}
+use crate::job::{Captured, Claim, Claimed, Outcome, Process};
 
 /// Runs jobs through a supervising process. One for each worker.
 ///
@@ -97,15 +53,6 @@ impl Line {
         self.sent = false;
         self.early = None;
     }
-}
-
-/// A supervisor that lives, as far as is known.
-#[derive(Debug)]
-struct Hosted {
-    identity: Identity,
-    stream: UnixStream,
-    inbox: Inbox<Answer<'static>>,
-    journal: PathBuf,
 }
 
 impl Supervised {
@@ -183,8 +130,14 @@ impl Supervised {
                 let output = Captured { written, ..salvaged() };
                 Ended { claim, outcome, process, ended_at, output }
             }
-            Some(Step::Started(process)) => hosted.lost(claimed, Some(process), salvaged),
-            Some(Step::Intent) => hosted.lost(claimed, None, salvaged),
+            Some(Step::Started(process)) => {
+                let outcome = hosted.lose(claimed, Some(process));
+                Ended { process: Some(process), output: salvaged(), ..ended(claim, outcome) }
+            }
+            Some(Step::Intent) => {
+                let outcome = hosted.lose(claimed, None);
+                Ended { output: salvaged(), ..ended(claim, outcome) }
+            }
         };
         self.let_go();
         buried
@@ -275,81 +228,4 @@ fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
 fn ended(claim: Claim, outcome: Outcome) -> Ended {
     let ended_at = SystemClock.now();
     Ended { claim, outcome, process: None, ended_at, output: Captured::default() }
-}
-
-impl Hosted {
-    fn start(site: &Site) -> io::Result<Self> {
-        let serial = site.serials.fetch_add(1, Ordering::Relaxed);
-        let journal = site.dir.journal(site.runner, serial);
-        let (stream, theirs) = UnixStream::pair()?;
-        let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        let mut files = PosixSpawnFileActions::init()?;
-        files.add_dup2(theirs.as_raw_fd(), 0)?;
-        files.add_dup2(null.as_raw_fd(), 1)?;
-        files.add_dup2(null.as_raw_fd(), 2)?;
-        let words = c_strings(&site.command_line(&journal))?;
-        let boot_id = process::boot_id()?;
-        let own = own_environment();
-        let env: Vec<_> = own.entries().filter_map(|entry| CString::new(entry).ok()).collect();
-        let pid =
-            posix_spawn(site.program.as_path(), &files, &attributes()?, &words, &env)?.as_raw();
-        let start_time = process::start_time(pid).unwrap_or(0);
-        let identity = Identity { pid, start_time, boot_id };
-        Ok(Self { identity, stream, inbox: Inbox::new(), journal })
-    }
-
-    /// Stops what is left of a job before it is called lost.
-    fn lost(
-        &self,
-        claimed: &Claimed,
-        process: Option<Process>,
-        salvaged: impl FnOnce() -> Captured,
-    ) -> Ended {
-        let db = claimed.spec.extra_env.get("AX_DB");
-        // The supervisor is waited for afterwards, so that its number, and
-        // with it the session, can be nobody else's yet.
-        let trace = Trace::new(self.identity.clone(), claimed.claim, process, db);
-        let mut why = "its supervisor was killed".to_owned();
-        if let Err(error) = sweep_survivors(&trace) {
-            why = format!("{why}, and what it left was not found: {error}");
-        }
-        Ended { process, output: salvaged(), ..ended(claimed.claim, Outcome::Lost(why)) }
-    }
-
-    /// Waits for the end of a process that has nothing more to do.
-    fn reap(self) {
-        drop(self.stream);
-        if let Some(pid) = Pid::from_raw(self.identity.pid) {
-            while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|errno| errno == INTR) {}
-        }
-    }
-}
-
-impl Site {
-    fn command_line(&self, journal: &Path) -> Vec<OsString> {
-        let lock = self.dir.runner_lock(self.runner);
-        let keep = self.keep.to_string();
-        let last: [&OsStr; 4] =
-            ["__supervise".as_ref(), journal.as_ref(), lock.as_ref(), keep.as_ref()];
-        let program = self.program.clone().into_os_string();
-        let first = std::iter::once(program).chain(self.words.iter().cloned());
-        first.chain(last.map(OsStr::to_owned)).collect()
-    }
-}
-
-fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
-    let c_string = |word: &OsString| CString::new(word.clone().into_vec());
-    words.iter().map(c_string).collect::<Result<_, _>>().map_err(io::Error::other)
-}
-
-/// The way supervisors start: whatever this process ignores or blocks, they
-/// ignore nothing, and every signal is blocked from the first moment. Ctrl-C
-/// in the terminal of the runner doesn't end one that is not yet out of reach.
-fn attributes() -> Result<PosixSpawnAttr, Errno> {
-    let mut attributes = PosixSpawnAttr::init()?;
-    let flags = PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK;
-    attributes.set_flags(flags)?;
-    attributes.set_sigdefault(&SigSet::all())?;
-    attributes.set_sigmask(&SigSet::all())?;
-    Ok(attributes)
 }

@@ -14,16 +14,16 @@
 //! database, has another, so that timeouts hold meanwhile. Every signal is
 //! blocked: nothing but KILL ends a supervisor before its time.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal};
@@ -37,12 +37,15 @@ use super::lock::Fence;
 use super::output;
 use super::process::{self, Identity};
 use super::protocol::{Answer, Inbox, Order, send};
+use super::reports::Reports;
 use super::spawn::{Refusal, Spawner, reason};
 use super::spool::Spool;
 use super::{Ended, Report, Stop};
 use crate::clock::{Clock, SystemClock};
 use crate::data_dir::DataDir;
 use crate::job::{Captured, Claim, Claimed, Outcome, Process};
+
+const ORPHANED: &str = "its runner ended";
 
 /// Where a supervisor belongs.
 #[derive(Clone, Debug)]
@@ -80,21 +83,6 @@ pub fn serve(post: &Post, record: &mut Record<'_>) -> io::Result<()> {
     }
 }
 
-fn in_file(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::other(format!("{}: {}", path.display(), reason(error)))
-}
-
-fn close_strays() -> io::Result<()> {
-    let numbers: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect();
-    for number in numbers.into_iter().filter(|number| *number > 2) {
-        // The listing itself is among them, and closed already.
-        let _ = close(number);
-    }
-    Ok(())
-}
-
 struct Supervisor<'a> {
     post: &'a Post,
     socket: UnixStream,
@@ -104,12 +92,9 @@ struct Supervisor<'a> {
     fence: Fence,
     spawner: Spawner,
     spool: Spool,
+    reports: Reports,
     queue: VecDeque<Claimed>,
     hand: Option<Hand>,
-    /// The last ends; the runner may not have stored them.
-    ended: VecDeque<(Claimed, Report)>,
-    /// Where reports go once the runner is gone.
-    records: Option<Sender<(Claimed, Report)>>,
     settled: bool,
     orphaned: bool,
     retired: bool,
@@ -117,28 +102,21 @@ struct Supervisor<'a> {
 
 impl<'a> Supervisor<'a> {
     fn new(post: &'a Post, socket: &UnixStream) -> io::Result<Self> {
-        SigSet::all().thread_block()?;
-        // Fails only for a process that leads its group: one typed by hand.
-        let _ = setsid();
-        set_child_subreaper(true)?;
-        let mut chld = SigSet::empty();
-        chld.add(Signal::SIGCHLD);
-        let children = SignalFd::with_flags(&chld, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        let children = withdraw()?;
         let limit = output::limit(std::env::var(output::LIMIT_VARIABLE).ok().as_deref());
         Ok(Self {
             post,
             socket: socket.try_clone()?,
             inbox: Inbox::new(),
             children,
-            fence: Fence::open(&post.runner_lock),
             journal: Journal::create(&post.journal, &Identity::own()?, post.keep)
                 .map_err(|error| in_file(&post.journal, &error))?,
-            spool: Spool::new(post.dir.spool(&post.journal), limit)?,
+            fence: Fence::open(&post.runner_lock),
             spawner: Spawner::new()?,
+            spool: Spool::new(post.dir.spool(&post.journal), limit)?,
+            reports: Reports::new(socket.try_clone()?, post.keep),
             queue: VecDeque::new(),
             hand: None,
-            ended: VecDeque::new(),
-            records: None,
             settled: false,
             orphaned: false,
             retired: false,
@@ -146,23 +124,27 @@ impl<'a> Supervisor<'a> {
     }
 
     fn live(mut self, record: &mut Record<'_>) -> io::Result<()> {
-        while !self.orphaned && !self.is_over() {
+        while !self.is_orphaned() && !self.is_over() {
             self.turn()?;
         }
-        if self.orphaned {
+        let orphaned = self.is_orphaned();
+        if orphaned {
             self.live_as_orphan(record)?;
         }
-        self.refuse_queue();
         self.spool.remove();
         // The ends in the journal of one that retired may not be stored yet.
-        if self.orphaned || self.settled {
+        if orphaned || self.settled {
             self.journal.remove();
         }
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
+    const fn is_over(&self) -> bool {
         self.retired || self.settled && self.hand.is_none()
+    }
+
+    const fn is_orphaned(&self) -> bool {
+        self.orphaned || self.reports.are_unheard()
     }
 
     fn live_as_orphan(&mut self, record: &mut Record<'_>) -> io::Result<()> {
@@ -173,16 +155,15 @@ impl<'a> Supervisor<'a> {
                     record(&claimed, &report);
                 }
             });
-            for pair in self.ended.drain(..) {
-                let _ = records.send(pair);
+            self.reports.redirect(records);
+            while let Some(claimed) = self.queue.pop_front() {
+                self.refuse(claimed, not_started(ORPHANED));
             }
-            self.records = Some(records);
-            self.refuse_queue();
-            self.tell_start_again();
+            self.tell_start();
             while self.hand.is_some() {
                 self.turn()?;
             }
-            self.records = None;
+            self.reports.close();
             Ok(())
         })
     }
@@ -196,7 +177,7 @@ impl<'a> Supervisor<'a> {
             self.hear();
         }
         self.tend(Instant::now());
-        let is_free = self.hand.is_none() && !self.retired && !self.orphaned;
+        let is_free = self.hand.is_none() && !self.retired && !self.is_orphaned();
         if is_free && let Some(claimed) = self.queue.pop_front() {
             self.start(claimed);
         }
@@ -205,11 +186,11 @@ impl<'a> Supervisor<'a> {
 
     fn wait(&self) -> io::Result<Woken> {
         let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
-        if !self.orphaned {
+        if !self.is_orphaned() {
             fds.push(PollFd::new(self.socket.as_fd(), PollFlags::POLLIN));
         }
         match poll(&mut fds, self.patience()) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => (),
+            Ok(_) | Err(Errno::EINTR) => (),
             Err(error) => return Err(error.into()),
         }
         let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
@@ -218,10 +199,9 @@ impl<'a> Supervisor<'a> {
 
     /// How long there is nothing to do.
     fn patience(&self) -> PollTimeout {
-        if self.hand.is_none() && !self.queue.is_empty() {
-            return PollTimeout::ZERO;
-        }
-        let Some(hand) = &self.hand else { return PollTimeout::NONE };
+        let Some(hand) = &self.hand else {
+            return if self.queue.is_empty() { PollTimeout::NONE } else { PollTimeout::ZERO };
+        };
         let wait = hand.next().saturating_duration_since(Instant::now());
         // A wait that is cut down to whole milliseconds would end too early.
         let wait = wait.min(Duration::from_hours(1)) + Duration::from_micros(999);
@@ -242,17 +222,14 @@ impl<'a> Supervisor<'a> {
                 Err(_) => break false,
             }
         };
-        let Some(hand) = self.hand.take() else { return };
-        if hand.has_ended(some_are_left) {
+        if let Some(hand) = self.hand.take_if(|hand| hand.has_ended(some_are_left)) {
             self.finish(hand, some_are_left);
-        } else {
-            self.hand = Some(hand);
         }
     }
 
     fn finish(&mut self, hand: Hand, some_are_left: bool) {
-        let name = self.output_of(hand.claim());
-        let output = self.spool.capture(&name, some_are_left);
+        let Claim { job, attempt, .. } = hand.claim();
+        let output = self.spool.capture(&self.post.dir.output(job, attempt), some_are_left);
         let process = Some(hand.process());
         let (claimed, outcome) = hand.into_end();
         self.retired = some_are_left;
@@ -271,55 +248,54 @@ impl<'a> Supervisor<'a> {
                 Err(_) => return self.orphaned = true,
             }
         }
-        self.orphaned |= heard.is_err() || heard.is_ok_and(|count| count == 0) && !self.settled;
+        let is_end = heard.is_err() || heard.is_ok_and(|count| count == 0);
+        self.orphaned |= is_end && !self.settled;
     }
 
     fn stop(&mut self, claim: Claim, why: Stop) {
-        let outcome = match why {
-            Stop::Shutdown => Outcome::Interrupted,
-            Stop::Cancel => Outcome::Cancelled,
-        };
         if let Some(hand) = self.hand.as_mut().filter(|hand| hand.claim() == claim) {
-            hand.stop(outcome, Instant::now());
-        } else if let Some(place) = self.queue.iter().position(|queued| queued.claim == claim) {
-            let Some(claimed) = self.queue.remove(place) else { return };
             let outcome = match why {
-                Stop::Shutdown => Outcome::NotStarted("the runner shuts down".to_owned()),
-                Stop::Cancel => outcome,
+                Stop::Shutdown => Outcome::Interrupted,
+                Stop::Cancel => Outcome::Cancelled,
+            };
+            hand.stop(outcome, Instant::now());
+            return;
+        }
+        let place = self.queue.iter().position(|queued| queued.claim == claim);
+        if let Some(claimed) = place.and_then(|place| self.queue.remove(place)) {
+            let outcome = match why {
+                Stop::Shutdown => not_started("the runner shuts down"),
+                Stop::Cancel => Outcome::Cancelled,
             };
             self.refuse(claimed, outcome);
         }
-    }
-
-    fn refuse_queue(&mut self) {
-        while let Some(claimed) = self.queue.pop_front() {
-            self.refuse(claimed, Outcome::NotStarted("its runner ended".to_owned()));
-        }
-    }
-
-    /// Ends an attempt that was not begun.
-    fn refuse(&mut self, claimed: Claimed, outcome: Outcome) {
-        let _ = self.journal.begin(claimed.claim);
-        self.conclude(claimed, outcome, None, Captured::default());
     }
 
     /// Does what is due by time.
     fn tend(&mut self, now: Instant) {
         let Some(hand) = &mut self.hand else { return };
         if hand.is_look_due(now) {
-            self.spool.bound();
+            hand.looked(now, self.spool.bound());
         }
         if hand.climb(now) {
             self.tell_start();
         }
     }
 
+    /// Tells of a start that lasted: the runner, and whoever looks for the output.
+    fn tell_start(&mut self) {
+        let Some(hand) = &mut self.hand else { return };
+        hand.is_told();
+        let Claim { job, attempt, .. } = hand.claim();
+        self.spool.name(&self.post.dir.output(job, attempt));
+        self.reports.start(hand.claimed(), hand.process());
+    }
+
     fn start(&mut self, claimed: Claimed) {
         match self.try_start(&claimed) {
             Ok(process) => {
-                let step = Step::Started(process);
                 // The attempt runs, whatever becomes of the line about it.
-                let _ = self.journal.note(claimed.claim, &step);
+                let _ = self.journal.note(claimed.claim, &Step::Started(process));
                 self.hand = Some(Hand::new(claimed, process, Instant::now()));
             }
             Err(refusal) => {
@@ -334,21 +310,23 @@ impl<'a> Supervisor<'a> {
 
     /// The intent is written before the fence is looked at: a recovering
     /// runner looks at the fence first and at the intent second, so one of
-    /// the two sees the other.
+    /// the two sees the other. The spool is emptied before both, so that what
+    /// is in it belongs to the last intent.
     fn try_start(&mut self, claimed: &Claimed) -> Result<Process, Refusal> {
+        self.spool.renew();
         self.journal
             .begin(claimed.claim)
             .map_err(|error| Refusal::NotNow(in_file(&self.post.journal, &error).to_string()))?;
         if !self.fence.holds() {
-            return Err(Refusal::NotNow("its runner ended".to_owned()));
+            return Err(Refusal::NotNow(ORPHANED.to_owned()));
         }
-        self.spool.renew();
         let started_at = SystemClock.now();
         let pid = self.spawner.spawn(&claimed.spec, self.spool.sink())?;
         let start_time = process::start_time(pid).unwrap_or(0);
         Ok(Process { pid, start_time, started_at })
     }
 
+    /// Ends an attempt that was begun.
     fn conclude(
         &mut self,
         claimed: Claimed,
@@ -356,54 +334,60 @@ impl<'a> Supervisor<'a> {
         process: Option<Process>,
         output: Captured,
     ) {
+        let Captured { written, .. } = output;
+        let ended =
+            Ended { claim: claimed.claim, outcome, process, ended_at: SystemClock.now(), output };
+        let step = Step::Ended {
+            process,
+            outcome: ended.outcome.clone(),
+            ended_at: ended.ended_at,
+            written,
+        };
+        let _ = self.journal.note(ended.claim, &step);
+        self.reports.end(claimed, ended, self.retired);
+    }
+
+    /// Ends an attempt that was not begun; the journal need not know it.
+    fn refuse(&mut self, claimed: Claimed, outcome: Outcome) {
         let ended_at = SystemClock.now();
-        let written = output.written;
-        let step = Step::Ended { process, outcome: outcome.clone(), ended_at, written };
-        let _ = self.journal.note(claimed.claim, &step);
-        let ended = Ended { claim: claimed.claim, outcome, process, ended_at, output };
-        self.tell(claimed, Report::Ended(ended));
-    }
-
-    /// Tells of a start that lasted: the runner, and whoever looks for the output.
-    fn tell_start(&mut self) {
-        let Some(hand) = &mut self.hand else { return };
-        hand.is_told();
-        let (claim, process) = (hand.claim(), hand.process());
-        self.spool.name(&self.post.dir.output(claim.job, claim.attempt));
-        let report = Report::Started { claim, process };
-        let answer = Answer::Report { report: Cow::Borrowed(&report), retires: false };
-        self.orphaned |= send(&mut self.socket, &answer).is_err();
-    }
-
-    fn tell_start_again(&mut self) {
-        let Some(hand) = &mut self.hand else { return };
-        hand.is_told();
-        let (claim, process) = (hand.claim(), hand.process());
-        let claimed = hand.claimed().clone();
-        self.spool.name(&self.post.dir.output(claim.job, claim.attempt));
-        self.tell(claimed, Report::Started { claim, process });
-    }
-
-    fn tell(&mut self, claimed: Claimed, report: Report) {
-        if let Some(records) = &self.records {
-            // The recorder lives as long as this sender.
-            let _ = records.send((claimed, report));
-            return;
-        }
-        let answer = Answer::Report { report: Cow::Borrowed(&report), retires: self.retired };
-        self.orphaned |= send(&mut self.socket, &answer).is_err();
-        self.ended.push_back((claimed, report));
-        if self.ended.len() > self.post.keep.max(1) {
-            self.ended.pop_front();
-        }
-    }
-
-    fn output_of(&self, claim: Claim) -> PathBuf {
-        self.post.dir.output(claim.job, claim.attempt)
+        let output = Captured::default();
+        let ended = Ended { claim: claimed.claim, outcome, process: None, ended_at, output };
+        self.reports.end(claimed, ended, self.retired);
     }
 }
 
 struct Woken {
     by_child: bool,
     by_runner: bool,
+}
+
+fn not_started(why: &str) -> Outcome {
+    Outcome::NotStarted(why.to_owned())
+}
+
+fn in_file(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::other(format!("{}: {}", path.display(), reason(error)))
+}
+
+fn close_strays() -> io::Result<()> {
+    let numbers: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // The listing itself is among them, and closed already.
+        let _ = close(number);
+    }
+    Ok(())
+}
+
+/// Puts this process out of reach of terminals and signals, and makes it the
+/// parent of whatever loses its own. Ends of children come out of the result.
+fn withdraw() -> io::Result<SignalFd> {
+    SigSet::all().thread_block()?;
+    // Fails only for a process that leads its group: one typed by hand.
+    let _ = setsid();
+    set_child_subreaper(true)?;
+    let mut ends = SigSet::empty();
+    ends.add(Signal::SIGCHLD);
+    Ok(SignalFd::with_flags(&ends, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?)
 }

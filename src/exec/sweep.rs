@@ -9,6 +9,9 @@
 //!   it counts only while the dead supervisor has not been waited for, or
 //!   together with the process group of the job;
 //! - the environment: `AX_JOB_ID`, `AX_ATTEMPT` and `AX_DB` as the job got them.
+//!
+//! What descends from a process that was found is found with it. A process
+//! that left the session, cleaned its environment and lost its parent is not.
 
 use std::fs;
 use std::io;
@@ -133,7 +136,7 @@ mod tests {
 
     fn seen(session: i32, group: i32, start_time: u64) -> Stat {
         // Process 0 has no environment that could be read.
-        Stat { pid: 0, state: b'S', parent: 1, group, session, start_time }
+        Stat { pid: 0, state: b'S', threads: 1, parent: 1, group, session, start_time }
     }
 
     fn job(pid: i32) -> Process {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
 
 use ax_scheduler::exec::kept::Kept;
 use ax_scheduler::exec::output;
@@ -102,9 +103,24 @@ fn endless_output_is_bounded_while_the_job_runs() {
 #[test]
 fn a_job_whose_output_cannot_be_kept_runs_and_says_so() {
     let mut bench = Bench::new();
-    bench.run_text("echo x");
+    let first = bench.run_text("sleep 0.05; exit 3");
+    assert!(bench.output_file(first.claim).exists());
     fs::remove_dir_all(bench.dir.out()).expect("removed");
     let ended = bench.run_text("echo y; exit 3");
     assert_eq!(ended.outcome, Outcome::Exited(3));
     assert!(ended.output.last_line.starts_with("[ax: the output could not be kept: "));
+}
+
+#[test]
+fn the_limit_is_that_of_the_environment() {
+    let bench = Bench::without_runner();
+    let limit = "AX_OUTPUT_LIMIT=512K; export AX_OUTPUT_LIMIT;";
+    let mut runner = bench.start_runner_as(limit, Duration::from_secs(60), &["seq 1000000"]);
+    let idle = bench.dir.root().join("idle");
+    wait_until("the runner idles", || idle.exists());
+    runner.kill();
+    let ended = bench.recorded_ends(1).remove(0);
+    assert_eq!((ended.output.written, ended.output.last_line.as_str()), (6_888_896, "1000000"));
+    let file = fs::metadata(bench.output_file(ended.claim)).expect("kept");
+    assert!(file.len() == 6_888_896 && file.blocks() * 512 <= 512 * 1024);
 }

@@ -1,0 +1,137 @@
+//! A supervising process, seen from the runner that started it.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nix::errno::Errno;
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::sys::signal::SigSet;
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use super::process::{self, Identity, sweep_survivors};
+use super::protocol::{Answer, Inbox};
+use super::spawn::own_environment;
+use super::sweep::Trace;
+use crate::data_dir::DataDir;
+use crate::job::{Claimed, Outcome, Process, RunnerId};
+
+const INTR: rustix::io::Errno = rustix::io::Errno::INTR;
+
+/// What all supervisors of one runner have in common.
+#[derive(Debug)]
+pub struct Site {
+    /// The program that supervises.
+    pub program: PathBuf,
+    /// Its words before `__supervise JOURNAL RUNNER_LOCK KEEP`.
+    pub words: Vec<OsString>,
+    /// Where journals and output go.
+    pub dir: DataDir,
+    /// The runner, which holds its lock already.
+    pub runner: RunnerId,
+    /// How many results may be unsettled at once: more than the runner claims.
+    pub keep: usize,
+    /// How many supervisors were started.
+    pub serials: AtomicU64,
+}
+
+impl Site {
+    /// The site of a runner of the database at `db`; this program supervises.
+    pub fn new(db: &Path, runner: RunnerId, keep: usize) -> Self {
+        Self {
+            program: "/proc/self/exe".into(),
+            words: vec!["--db".into(), db.into()],
+            dir: DataDir::of(db),
+            runner,
+            keep,
+            serials: AtomicU64::new(0),
+        }
+    }
+}
+
+/// A supervisor that lives, as far as is known.
+#[derive(Debug)]
+pub(super) struct Hosted {
+    pub(super) identity: Identity,
+    pub(super) stream: UnixStream,
+    pub(super) inbox: Inbox<Answer<'static>>,
+    pub(super) journal: PathBuf,
+}
+
+impl Hosted {
+    /// Starts one that will write the next journal of the site.
+    pub(super) fn start(site: &Site) -> io::Result<Self> {
+        let serial = site.serials.fetch_add(1, Ordering::Relaxed);
+        let journal = site.dir.journal(site.runner, serial);
+        let (stream, theirs) = UnixStream::pair()?;
+        let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+        let mut files = PosixSpawnFileActions::init()?;
+        files.add_dup2(theirs.as_raw_fd(), 0)?;
+        files.add_dup2(null.as_raw_fd(), 1)?;
+        files.add_dup2(null.as_raw_fd(), 2)?;
+        let words = c_strings(&site.command_line(&journal))?;
+        let boot_id = process::boot_id()?;
+        let own = own_environment();
+        let env: Vec<_> = own.entries().filter_map(|entry| CString::new(entry).ok()).collect();
+        let pid =
+            posix_spawn(site.program.as_path(), &files, &attributes()?, &words, &env)?.as_raw();
+        let start_time = process::start_time(pid).unwrap_or(0);
+        let identity = Identity { pid, start_time, boot_id };
+        Ok(Self { identity, stream, inbox: Inbox::new(), journal })
+    }
+
+    /// Stops what is left of a job, which is lost.
+    pub(super) fn lose(&self, claimed: &Claimed, process: Option<Process>) -> Outcome {
+        let db = claimed.spec.extra_env.get("AX_DB");
+        // The supervisor is waited for afterwards, so that its number, and
+        // with it the session, can be nobody else's yet.
+        let trace = Trace::new(self.identity.clone(), claimed.claim, process, db);
+        let killed = "its supervisor was killed";
+        Outcome::Lost(match sweep_survivors(&trace) {
+            Ok(()) => killed.to_owned(),
+            Err(error) => format!("{killed}, and what it left was not found: {error}"),
+        })
+    }
+
+    /// Waits for the end of a process that has nothing more to do.
+    pub(super) fn reap(self) {
+        drop(self.stream);
+        if let Some(pid) = Pid::from_raw(self.identity.pid) {
+            while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|errno| errno == INTR) {}
+        }
+    }
+}
+
+impl Site {
+    fn command_line(&self, journal: &Path) -> Vec<OsString> {
+        let lock = self.dir.runner_lock(self.runner);
+        let keep = self.keep.to_string();
+        let last: [&OsStr; 4] =
+            ["__supervise".as_ref(), journal.as_ref(), lock.as_ref(), keep.as_ref()];
+        let program = self.program.clone().into_os_string();
+        let first = std::iter::once(program).chain(self.words.iter().cloned());
+        first.chain(last.map(OsStr::to_owned)).collect()
+    }
+}
+
+fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
+    let c_string = |word: &OsString| CString::new(word.clone().into_vec());
+    words.iter().map(c_string).collect::<Result<_, _>>().map_err(io::Error::other)
+}
+
+/// The way supervisors start: whatever this process ignores or blocks, they
+/// ignore nothing, and every signal is blocked from the first moment. Ctrl-C
+/// in the terminal of the runner doesn't end one that is not yet out of reach.
+fn attributes() -> Result<PosixSpawnAttr, Errno> {
+    let mut attributes = PosixSpawnAttr::init()?;
+    let flags = PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK;
+    attributes.set_flags(flags)?;
+    attributes.set_sigdefault(&SigSet::all())?;
+    attributes.set_sigmask(&SigSet::all())?;
+    Ok(attributes)
+}
