@@ -23,7 +23,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("sched", &["job", "clock", "data_dir", "exec", "store"]),
     ("failure", &["exit", "store"]),
     ("flow", &["job", "failure", "fields", "suggest"]),
-    ("doctor", &["job", "clock", "data_dir", "failure", "store"]),
+    ("doctor", &["job", "clock", "data_dir", "exec", "failure", "sched", "store"]),
     ("output", &["job", "cli", "store", "sched"]),
     (
         "cmd",
@@ -111,7 +111,7 @@ fn code_of(text: &str) -> String {
 /// The modules right under the crate that a text names: `crate::a::b`,
 /// `crate::{a, b::c}`.
 fn modules_named(code: &str) -> BTreeSet<String> {
-    code.split("crate::").skip(1).flat_map(|rest| names_at_the_start(rest)).collect()
+    code.split("crate::").skip(1).flat_map(names_at_the_start).collect()
 }
 
 fn names_at_the_start(rest: &str) -> Vec<String> {

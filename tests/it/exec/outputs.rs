@@ -115,7 +115,7 @@ fn a_job_whose_output_cannot_be_kept_runs_and_says_so() {
 fn the_limit_is_that_of_the_environment() {
     let bench = Bench::without_runner();
     let limit = "AX_OUTPUT_LIMIT=512K; export AX_OUTPUT_LIMIT;";
-    let mut runner = bench.start_runner_as(limit, Duration::from_secs(60), &["seq 1000000"]);
+    let mut runner = bench.start_runner_as(limit, Duration::from_mins(1), &["seq 1000000"]);
     let idle = bench.dir.root().join("idle");
     wait_until("the runner idles", || idle.exists());
     runner.kill();

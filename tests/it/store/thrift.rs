@@ -19,7 +19,7 @@ fn a_turn_without_news_writes_nothing() {
     let running = bench.add(job());
     bench.add_all(&[
         after(&[running]),
-        NewJob { scheduled_at: START.plus(Duration::from_secs(60)), ..job() },
+        NewJob { scheduled_at: START.plus(Duration::from_mins(1)), ..job() },
         NewJob { hold: true, ..job() },
     ]);
     bench.start(running);
@@ -92,7 +92,7 @@ fn jobs_without_dependencies_are_never_judged() {
     for (id, end) in ids.iter().zip([State::Success, State::Dead, State::Failed, State::Held]) {
         bench.finish(*id, end);
     }
-    bench.pass(Duration::from_secs(60));
+    bench.pass(Duration::from_mins(1));
     bench.finish(ids[2], State::Success);
     bench.store.resolve(&ids[3..], ax_scheduler::store::Resolution::Retry, START).expect("a word");
     assert_eq!(number(&shell, "SELECT count(*) FROM tally"), 0);

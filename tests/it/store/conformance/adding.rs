@@ -33,7 +33,7 @@ fn rich() -> NewJob {
         key: Some("k'1".into()),
         command: Command::Argv(vec![b"echo".to_vec(), b"a b".to_vec(), Vec::new(), b"#".to_vec()]),
         priority: -7,
-        scheduled_at: START.plus(Duration::from_secs(60)),
+        scheduled_at: START.plus(Duration::from_mins(1)),
         timeout: Some(Duration::from_millis(1_500)),
         kill_after: Duration::from_millis(250),
         max_retries: 9,

@@ -218,7 +218,7 @@ fn a_skip_goes_on_to_the_children_of_the_skipped(bench: &mut Bench) {
 
 fn a_child_of_a_later_time_waits_for_its_time_too(bench: &mut Bench) {
     let parent = bench.add(job());
-    let later = START.plus(std::time::Duration::from_secs(60));
+    let later = START.plus(std::time::Duration::from_mins(1));
     let child = bench.add(NewJob { scheduled_at: later, ..after(&[parent]) });
     bench.finish(parent, State::Success);
     bench.quiesce();

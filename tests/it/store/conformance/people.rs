@@ -46,7 +46,7 @@ fn a_waiting_job_can_be_held_in_every_state_it_waits_in(bench: &mut Bench) {
     assert!(moved.iter().all(|moved| moved.event == Event::Hold));
     assert_eq!(bench.states(&ids), [State::Held; 4]);
     assert_eq!(bench.reason(ids[0]), "held by a person");
-    bench.pass(Duration::from_secs(3600));
+    bench.pass(Duration::from_hours(1));
     assert!(bench.turn(ROOM).claimed.is_empty());
 }
 

@@ -81,7 +81,7 @@ fn every_filter_narrows_a_list(bench: &mut Bench) {
     let run = bench.store.new_flow_run("f", START).expect("a run");
     let flow = Some(("f".to_owned(), run));
     bench.add_all(&[named("a"), NewJob { flow, ..named("b") }]);
-    bench.pass(Duration::from_secs(60));
+    bench.pass(Duration::from_mins(1));
     bench.add(named("ab"));
     bench.finish(JobId(1), State::Success);
     let all = Query::default();
@@ -91,7 +91,7 @@ fn every_filter_narrows_a_list(bench: &mut Bench) {
     let states = vec![State::Dispatched, State::Dead];
     assert_eq!(list(bench, &Query { states, ..all.clone() }), [2, 3]);
     assert_eq!(list(bench, &Query { name: Some("a*".into()), ..all.clone() }), [1, 3]);
-    let since = Some(START.plus(Duration::from_secs(60)));
+    let since = Some(START.plus(Duration::from_mins(1)));
     assert_eq!(list(bench, &Query { since, ..all.clone() }), [1, 3]);
     assert_eq!(list(bench, &Query { flow_run: Some(run), ..all }), [2]);
 }
@@ -248,7 +248,7 @@ fn the_outlook_tells_what_still_happens_by_itself(bench: &mut Bench) {
     assert!(outlook(bench).is_idle());
     let ids = bench.add_all(&[
         job(),
-        NewJob { scheduled_at: START.plus(Duration::from_secs(60)), ..job() },
+        NewJob { scheduled_at: START.plus(Duration::from_mins(1)), ..job() },
         NewJob { hold: true, ..job() },
     ]);
     bench.add(after(&[ids[2]]));
@@ -258,7 +258,7 @@ fn the_outlook_tells_what_still_happens_by_itself(bench: &mut Bench) {
     assert_eq!(outlook(bench), Outlook { owned: 1, ready: 0, ..want });
     bench.finish(ids[0], State::Failed);
     assert_eq!(outlook(bench), Outlook { ready: 0, scheduled: 2, ..want });
-    bench.pass(Duration::from_secs(60));
+    bench.pass(Duration::from_mins(1));
     bench.finish(ids[0], State::Success);
     bench.finish(ids[1], State::Success);
     assert!(outlook(bench).is_idle(), "what is held, and what waits for it, waits for a person");

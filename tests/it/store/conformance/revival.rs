@@ -63,7 +63,7 @@ fn a_dead_job_comes_back_with_all_its_retries(bench: &mut Bench) {
     let id = bench.add(NewJob { max_retries: 1, ..job() });
     for _ in 0..2 {
         bench.end(id, Outcome::Exited(1));
-        bench.pass(Duration::from_secs(60));
+        bench.pass(Duration::from_mins(1));
     }
     assert_eq!(bench.state(id), State::Dead);
     let back = revive(bench, &[id], ALONE).expect("it comes back");
@@ -78,7 +78,7 @@ fn a_job_that_was_lost_comes_back_with_its_losses_forgotten(bench: &mut Bench) {
     let id = bench.add(NewJob { max_retries: 9, ..job() });
     while bench.state(id) != State::Held {
         bench.end(id, Outcome::Lost("gone".into()));
-        bench.pass(Duration::from_secs(3600));
+        bench.pass(Duration::from_hours(1));
     }
     let back = revive(bench, &[id], ALONE).expect("it comes back");
     assert_eq!(back[0].event, Event::ResolveRetry);
@@ -341,7 +341,7 @@ fn a_started_child_waits_when_its_parent_comes_back(bench: &mut Bench) {
     revive(bench, &[parent], FORCE).expect("it comes back");
     bench.end(children[1], Outcome::Interrupted);
     bench.end(children[2], Outcome::Exited(1));
-    bench.pass(Duration::from_secs(3600));
+    bench.pass(Duration::from_hours(1));
     let claimed: Vec<_> = bench.turn(ROOM).claimed.iter().map(|it| it.claim.job).collect();
     assert_eq!(claimed, [parent]);
     bench.finish(parent, State::Success);

@@ -89,7 +89,7 @@ fn a_failure_schedules_the_next_attempt_and_counts_a_retry(bench: &mut Bench) {
 
 fn a_failure_without_retries_is_the_end(bench: &mut Bench) {
     let id = bench.add(NewJob { max_retries: 0, ..job() });
-    bench.end(id, Outcome::TimedOut(Duration::from_secs(60)));
+    bench.end(id, Outcome::TimedOut(Duration::from_mins(1)));
     let dead = bench.job(id);
     assert_eq!((dead.state, dead.policy.retry_count), (State::Dead, 0));
     let error = dead.last_error.as_deref();
@@ -100,7 +100,7 @@ fn three_retries_are_four_starts_each_with_its_own_history(bench: &mut Bench) {
     let id = bench.add(job());
     while bench.state(id) != State::Dead {
         bench.end(id, Outcome::Exited(1));
-        bench.pass(Duration::from_secs(3600));
+        bench.pass(Duration::from_hours(1));
     }
     let numbers: Vec<_> = bench.attempts(id).iter().map(|it| it.attempt).collect();
     assert_eq!(numbers, [1, 2, 3, 4]);
@@ -141,7 +141,7 @@ fn a_shutdown_uses_an_attempt_and_no_retry(bench: &mut Bench) {
 fn lose(bench: &mut Bench, id: ax_scheduler::job::JobId) {
     bench.start(id);
     bench.end(id, Outcome::Lost("its supervisor was killed".into()));
-    bench.pass(Duration::from_secs(3600));
+    bench.pass(Duration::from_hours(1));
 }
 
 fn a_lost_attempt_is_counted_apart_from_failures(bench: &mut Bench) {

@@ -20,7 +20,7 @@ promises![
     a_clock_that_steps_back_leaves_ready_what_was_ready,
 ];
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 fn at(scheduled_at: Timestamp) -> NewJob {
     NewJob { scheduled_at, ..job() }
