@@ -8,6 +8,7 @@ use std::env;
 use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::mem::transmute;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::libc::sigset_t;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use nix::sys::stat::{Mode, umask};
@@ -121,9 +123,20 @@ fn attributes() -> Result<PosixSpawnAttr, Errno> {
             | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
     )?;
     attributes.set_pgroup(Pid::from_raw(0))?;
-    attributes.set_sigdefault(&SigSet::all())?;
+    attributes.set_sigdefault(&every_signal())?;
     attributes.set_sigmask(&SigSet::empty())?;
     Ok(attributes)
+}
+
+/// All signals, also the two that glibc keeps for itself (32 and 33):
+/// `sigfillset` leaves them out, and `posix_spawn` starts a process with them
+/// ignored unless they are among those to be reset.
+fn every_signal() -> SigSet {
+    const WORDS: usize = size_of::<sigset_t>() / size_of::<u64>();
+    // SAFETY: a sigset_t is an array of bits, and every pattern of them is one.
+    unsafe {
+        SigSet::from_sigset_t_unchecked(transmute::<[u64; WORDS], sigset_t>([u64::MAX; WORDS]))
+    }
 }
 
 /// The environment of this process.
