@@ -48,6 +48,17 @@ fn long_output_stays_in_a_file_for_its_owner_alone() {
 }
 
 #[test]
+fn the_umask_of_a_job_does_not_reach_the_file_of_the_next() {
+    let mut bench = Bench::new();
+    let mut job = bench.job("sleep 0.05");
+    job.spec.umask = Some(0o777);
+    bench.run(&job);
+    let ended = bench.run_text("seq 100000");
+    let file = bench.output_file(ended.claim);
+    assert_eq!(fs::metadata(file).expect("kept").mode() & 0o777, 0o600);
+}
+
+#[test]
 fn output_can_be_read_while_the_job_runs_and_until_it_is_stored() {
     let mut bench = Bench::new();
     let job = bench.job("echo early; until [ -e go ]; do sleep 0.01; done");
