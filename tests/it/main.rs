@@ -4,5 +4,6 @@ mod adding;
 mod exec;
 mod generated;
 mod layering;
+mod model;
 mod showing;
 mod store;
