@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::{Answer, Context, select};
 use crate::cli::{RecoverArgs, Resolution as Asked};
+use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::job::{JobId, State};
 use crate::output::escape::escape;
 use crate::output::{Style, View};
 use crate::sched::recover::{self, Fate, Left, Recovered};
-use crate::store::{Query, Resolution, Store};
+use crate::store::{Error, Query, Resolution, Store};
 
 /// Runs the command.
 ///
@@ -67,7 +68,7 @@ fn resolve(
         Asked::Retry => Resolution::Retry,
     };
     if dry_run {
-        return would_resolve(store, jobs, how);
+        return would_resolve(store, &context.data_dir(), jobs, how);
     }
     let (dir, now) = (context.data_dir(), context.now());
     recover::settle_all(store, &dir, None, jobs, now).map_err(unseen)?;
@@ -83,8 +84,10 @@ fn resolve(
         .collect())
 }
 
+/// What [`resolve`] would do, and would refuse.
 fn would_resolve(
     store: &mut dyn Store,
+    dir: &DataDir,
     jobs: &[JobId],
     how: Resolution,
 ) -> Result<Vec<Row>, Failure> {
@@ -93,12 +96,17 @@ fn would_resolve(
         Resolution::Failed => State::Dead,
         Resolution::Retry => State::Pending,
     };
+    let left = recover::find_all(store, dir).map_err(unseen)?;
+    let is_lost = |id| left.iter().any(|left| left.claimed.claim.job == id && left.fate.is_lost());
     let mut rows = Vec::new();
     for id in jobs {
-        if let Some(job) = store.get(*id)? {
-            let what = format!("{} now, would become {target}", job.state);
-            rows.push(Row { job: *id, attempt: None, title: job.title(), what });
+        let job = store.get(*id)?.ok_or(Error::NoSuchJob(*id))?;
+        if job.state != State::Held && !is_lost(*id) {
+            let (job, state) = (*id, job.state);
+            return Err(Error::WrongState { job, state, wanted: "not held", hint: None }.into());
         }
+        let what = format!("{} now, would become {target}", job.state);
+        rows.push(Row { job: *id, attempt: None, title: job.title(), what });
     }
     Ok(rows)
 }

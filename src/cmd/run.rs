@@ -2,14 +2,17 @@
 //!
 //! The main thread prints; the scheduler thread owns the store; signals and
 //! the bell have a thread each that only passes on what came. So a terminal
-//! that takes nothing more stops no job.
+//! that takes nothing more stops no job, and a third signal ends the process
+//! whatever the others wait for.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use nix::sys::signal::SigSet;
@@ -41,6 +44,9 @@ const AHEAD: usize = 4;
 
 /// Events that wait to be printed at most; more are dropped, never waited for.
 const UNPRINTED: usize = 10_000;
+
+/// How long a runner may take to leave after the third signal.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
@@ -135,35 +141,38 @@ fn take_ordinary_signals() -> Result<(), Failure> {
     SigSet::empty().thread_set_mask().map_err(|error| no_signals(error.into()))
 }
 
-fn no_signals(error: std::io::Error) -> Failure {
+fn no_signals(error: io::Error) -> Failure {
     Failure::failed(format!("signals cannot be handled: {error}"))
 }
 
-fn unusable(dir: &DataDir, error: &std::io::Error) -> Failure {
+fn unusable(dir: &DataDir, error: &io::Error) -> Failure {
     Failure::store(format!("{} cannot be used: {error}", dir.root().display()))
 }
 
-/// Enters the runner and takes its lock. Between the two another runner may
-/// take it for dead and strike it out; then it enters again.
+/// Enters the runner and takes its lock. A number whose files are there already
+/// (of a database that was removed) is left alone.
 fn enlist(
     store: &mut dyn Store,
     dir: &DataDir,
     workers: usize,
     context: &Context<'_>,
 ) -> Result<(RunnerId, File), Failure> {
-    let own = Identity::own().map_err(|error| unusable(dir, &error))?;
+    let failed = |error| unusable(dir, &error);
+    let own = Identity::own().map_err(failed)?;
     let runner =
         NewRunner { pid: own.pid, start_time: own.start_time, boot_id: own.boot_id, workers };
     loop {
         let id = store.enlist(&runner, context.now())?;
-        let lock = lock::hold_lock(&dir.runner_lock(id)).map_err(|error| unusable(dir, &error))?;
-        if store.runners()?.iter().any(|known| known.id == id) {
-            return Ok((id, lock));
+        let path = dir.runner_lock(id);
+        if !path.exists() && dir.journals(id).map_err(failed)?.is_empty() {
+            return Ok((id, lock::hold_lock(&path).map_err(failed)?));
         }
+        store.discharge(id)?;
     }
 }
 
-/// Runs the scheduler to its end; tells whether a job ended dead or held.
+/// Runs the scheduler to its end; tells whether a runner that ends by itself
+/// has failed: [`RunEvent::is_failure`].
 fn serve(
     store: Box<dyn Store>,
     settings: Settings,
@@ -178,45 +187,48 @@ fn serve(
     let (told, events) = bounded(UNPRINTED);
     let (bell, ringing) = hang_bell(dir, runner, &told);
     let (signals, signalled) = listen_to_signals()?;
-    let pool = Pool::start(workers, settings.capacity, worker_news, make_executor(&settings));
+    let pool = Pool::start(workers, settings.capacity, worker_news, make_executor(&settings))
+        .map_err(|error| {
+            Failure::failed(format!("{workers} workers cannot be started: {error}"))
+        })?;
     let wakes = Wakes { workers: from_workers, bell: ringing, signals: signalled };
     let scheduler = thread::Builder::new()
         .name("scheduler".to_owned())
         .spawn(move || {
+            let mut failed = false;
             let mut watch = |event: &RunEvent| {
+                failed |= event.is_failure();
                 let _ = told.try_send(event.clone());
             };
-            Drive::new(settings, pool, wakes, store, &SystemClock, &mut watch).run()
+            let end = Drive::new(settings, pool, wakes, store, &SystemClock, &mut watch).run();
+            end.map(|end| (end, failed))
         })
         .map_err(|error| Failure::failed(format!("the scheduler cannot be started: {error}")))?;
-    let failed = show(&events, json, context);
+    show(&events, json, context);
     signals.close();
     drop(bell);
-    match scheduler.join() {
-        Ok(end) => {
-            if end? == End::Finished {
-                drop(lock);
-                let _ = std::fs::remove_file(dir.runner_lock(runner));
-            }
-            Ok(failed)
+    let Ok(end) = scheduler.join() else {
+        let text = "the scheduler broke; running jobs go on under their supervisors";
+        return Err(Failure::failed(text).hint("`ax run` again takes over"));
+    };
+    let (end, failed) = end?;
+    match end {
+        End::Finished => {
+            drop(lock);
+            let _ = fs::remove_file(dir.runner_lock(runner));
         }
-        Err(_) => {
-            Err(Failure::failed("the scheduler broke; running jobs go on under their supervisors")
-                .hint("`ax run` again takes over"))
-        }
+        End::Detached => (),
     }
+    Ok(failed)
 }
 
-/// Prints events until the scheduler ends; tells whether one was a failure.
-fn show(events: &Receiver<RunEvent>, json: bool, context: &mut Context<'_>) -> bool {
+/// Prints events until the scheduler ends.
+fn show(events: &Receiver<RunEvent>, json: bool, context: &mut Context<'_>) {
     let mut progress = Progress::new(json);
-    let mut failed = false;
     for event in events {
-        failed |= event.is_failure();
         progress.show(&event, context.out, context.err);
     }
     progress.finish();
-    failed
 }
 
 /// A supervisor keeps one result more than can be unsettled.
@@ -237,10 +249,15 @@ fn listen_to_signals() -> Result<(Handle, Receiver<()>), Failure> {
     Ok((handle, receiver))
 }
 
+/// Passes signals on. The third is the last: should the scheduler wait for the
+/// store then, or the printer for its terminal, the process ends without them.
+/// What runs goes on under its supervisors.
 fn pass_on<T>(news: impl Iterator<Item = T>, sender: &Sender<()>) {
-    for _ in news {
-        if sender.send(()).is_err() {
-            return;
+    for (before, _) in news.enumerate() {
+        let _ = sender.send(());
+        if before >= 2 {
+            thread::sleep(LAST_MOMENT);
+            std::process::exit(exit::FAILED.into());
         }
     }
 }
@@ -277,13 +294,13 @@ fn listen(socket: &UnixDatagram, sender: &Sender<()>) {
     }
 }
 
-/// What became of a run of a flow: its jobs, and exit 1 unless all went well.
+/// What became of a run of a flow: its jobs, and exit 1 unless all went well,
+/// to the end.
 fn flow_answer(run: FlowRunId, json: bool, context: &mut Context<'_>) -> Result<Answer, Failure> {
     let mut store = store::open_existing(&context.db)?;
     let jobs = store.list(&Query { flow_run: Some(run), ..Query::default() })?;
-    let failed =
-        jobs.iter().any(|job| matches!(job.state, State::Dead | State::Held | State::Failed));
-    let exit = if failed { exit::FAILED } else { exit::DONE };
+    let is_well = jobs.iter().all(|job| matches!(job.state, State::Success | State::Skipped));
+    let exit = if is_well { exit::DONE } else { exit::FAILED };
     if json {
         return Ok(Answer::silent(exit));
     }

@@ -1,6 +1,7 @@
 //! `ax __supervise`: the process that starts and watches the jobs of one
 //! worker, and records their end itself when its runner is gone.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -73,7 +74,14 @@ impl Record {
             room: 0,
             scope: None,
         };
-        store.turn(&turn).map(drop)
+        let late = store.turn(&turn)?.late;
+        for Settlement { claim, output, .. } in settled {
+            if !output.in_file && !late.contains(&claim) {
+                // It is in the database; a file that stays is found by the doctor.
+                let _ = fs::remove_file(DataDir::of(&self.db).output(claim.job, claim.attempt));
+            }
+        }
+        Ok(())
     }
 }
 

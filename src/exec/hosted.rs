@@ -98,12 +98,31 @@ impl Hosted {
         })
     }
 
+    /// The same after the runner has hung up.
+    pub(super) fn parted(self) -> Parted {
+        Parted { pid: Pid::from_raw(self.identity.pid), journal: self.journal }
+    }
+
     /// Waits for the end of a process that has nothing more to do.
     pub(super) fn reap(self) {
         drop(self.stream);
         if let Some(pid) = Pid::from_raw(self.identity.pid) {
             while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|errno| errno == INTR) {}
         }
+    }
+}
+
+/// A supervisor that the runner has hung up on.
+#[derive(Debug)]
+pub(super) struct Parted {
+    pid: Option<Pid>,
+    pub(super) journal: PathBuf,
+}
+
+impl Parted {
+    /// Tells whether the process has ended.
+    pub(super) fn is_gone(&self) -> bool {
+        !matches!(waitpid(self.pid, WaitOptions::NOHANG), Ok(None) | Err(INTR))
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::Sender;
 
 use super::protocol::{Answer, send};
 use super::{Ended, Report};
-use crate::job::{Claimed, Process};
+use crate::job::{Claimed, Outcome, Process};
 
 /// A report, and what its attempt was asked to do.
 pub(super) type Due = (Claimed, Report);
@@ -55,6 +55,11 @@ impl Reports {
             return record(records, (claimed, report));
         }
         self.say(&report, retires);
+        if is_given_back(&report) {
+            // The runner may have claimed it again under the same number;
+            // whoever finds the runner dead reads of it in the journal.
+            return;
+        }
         if self.recent.len() >= self.keep.max(1) {
             self.recent.pop_front();
         }
@@ -82,4 +87,11 @@ impl Reports {
 fn record(records: &Sender<Due>, due: Due) {
     // Whoever records listens until this sender is dropped.
     let _ = records.send(due);
+}
+
+fn is_given_back(report: &Report) -> bool {
+    match report {
+        Report::Started { .. } => false,
+        Report::Ended(ended) => matches!(ended.outcome, Outcome::NotStarted(_)),
+    }
 }

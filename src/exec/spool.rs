@@ -230,6 +230,10 @@ pub fn salvage(spool: &Path, name: &Path) -> Captured {
     let _ = fs::remove_file(spool);
     let Ok(own) = File::open(name) else { return Captured::default() };
     let length = own.metadata().map_or(0, |meta| meta.len());
+    if length == 0 {
+        let _ = fs::remove_file(name);
+        return Captured::default();
+    }
     let from = length.saturating_sub(output::TAIL);
     let mut tail = vec![0; usize::try_from(length - from).unwrap_or(0)];
     let last_line = match own.read_exact_at(&mut tail, from) {

@@ -10,6 +10,8 @@ use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use super::hosted::{Hosted, Site};
 use super::journal::{Journal, Step};
@@ -20,6 +22,9 @@ use super::spool::salvage;
 use super::{Ended, Executor, Report, Stop, Stopper};
 use crate::clock::{Clock, SystemClock};
 use crate::job::{Captured, Claim, Claimed, Outcome, Process};
+
+/// Between two looks at what a supervisor has begun.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Runs jobs through a supervising process. One for each worker.
 ///
@@ -153,6 +158,19 @@ impl Supervised {
         }
     }
 
+    /// Parts from a supervisor in the middle of a job, once it is known whether
+    /// it has begun the job: it goes on with it then, and else never begins.
+    fn abandon(&mut self, claim: Claim) {
+        lock(&self.line).stream = None;
+        let Some(hosted) = self.hosted.take() else { return };
+        let hosted = hosted.parted();
+        let is_begun =
+            || Journal::read(&hosted.journal).is_ok_and(|known| known.of(claim).is_some());
+        while !hosted.is_gone() && !is_begun() {
+            thread::sleep(LOOK);
+        }
+    }
+
     /// Removes the journals of former supervisors in which all is settled: a
     /// runner has never more than `keep` results in doubt.
     fn clear_past(&mut self) {
@@ -186,8 +204,9 @@ impl Executor for Supervised {
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        if lock(&self.line).claim.is_some() {
-            return;
+        let claim = lock(&self.line).claim;
+        if let Some(claim) = claim {
+            return self.abandon(claim);
         }
         if let Some(stream) = &mut lock(&self.line).stream {
             let _ = send(stream, &Order::Done);

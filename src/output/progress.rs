@@ -169,7 +169,7 @@ fn line(event: &RunEvent) -> String {
                 reason.unwrap_or_default()
             )
         }
-        RunEvent::Recovered { claim, title, what } => {
+        RunEvent::Recovered { claim, title, what, verdict: _ } => {
             format!("job {} {}: {}", claim.job, short(title), escape(what.as_bytes()))
         }
         RunEvent::Trouble(what) => format!("ax: {}", escape(what.as_bytes())),

@@ -148,6 +148,7 @@ mod tests {
         let runner = Runner {
             id: RunnerId(3),
             pid: 812,
+            start_time: 1,
             boot_id: "x".to_owned(),
             workers: 4,
             started_at: after(-7_200),

@@ -1,7 +1,6 @@
 //! The loop around the scheduler: it sleeps on a channel until a worker, a
 //! command, a signal or the time wakes it, and does a turn.
 
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,72 +8,15 @@ use crossbeam_channel::{Receiver, select, tick};
 
 use super::pace::Pace;
 use super::pool::{FromWorker, Pool};
+use super::recover::Recovered;
 use super::{RunEvent, Scheduler, Step, recover};
 use crate::clock::Clock;
 use crate::data_dir::DataDir;
 use crate::exec::{Report, Stop};
-use crate::job::{FlowRunId, Outcome, RunnerId};
+use crate::job::{Claim, Outcome};
 use crate::store::{self, Error, Store};
 
-/// When a runner ends by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// Never: it serves until it is told to stop.
-    Stopped,
-    /// When nothing is due now.
-    NothingDue,
-    /// When nothing will happen any more by itself.
-    Idle,
-}
-
-/// What happens to running jobs when the runner is told to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnStop {
-    /// They may end, for this long if there is a limit.
-    Wait(Option<Duration>),
-    /// They run on under their supervisors.
-    Detach,
-    /// They are stopped and go back to the queue.
-    Kill,
-}
-
-/// How a runner works.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Its number.
-    pub runner: RunnerId,
-    /// The database.
-    pub db: PathBuf,
-    /// How many jobs it has in hand at most.
-    pub capacity: usize,
-    /// The longest sleep between two looks at the database.
-    pub poll_interval: Duration,
-    /// When it ends by itself.
-    pub until: Until,
-    /// What happens to running jobs when it is told to stop.
-    pub on_stop: OnStop,
-    /// Only jobs of this run of a flow.
-    pub scope: Option<FlowRunId>,
-}
-
-/// What wakes a runner.
-pub struct Wakes {
-    /// The workers.
-    pub workers: Receiver<FromWorker>,
-    /// Commands that made work.
-    pub bell: Receiver<()>,
-    /// Signals that tell it to stop.
-    pub signals: Receiver<()>,
-}
-
-/// How a runner ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Everything in hand ended and is stored.
-    Finished,
-    /// Jobs run on under their supervisors; its threads are to be left alone.
-    Detached,
-}
+pub use super::settings::{End, OnStop, Settings, Until, Wakes};
 
 /// How far a runner is on its way out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +26,9 @@ enum Stage {
     Stopping,
     Leaving,
 }
+
+/// Between two orders to stop, since one may come before its job.
+const REMIND: Duration = Duration::from_millis(250);
 
 /// After trouble with the store or the system, nothing is tried for so long.
 const REST: Duration = Duration::from_secs(1);
@@ -104,6 +49,10 @@ pub struct Drive<'a> {
     deadline: Option<Instant>,
     /// Until when nothing is claimed, after the system refused a process.
     rest_until: Option<Instant>,
+    /// Jobs whose worker broke, as long as they may be unsettled.
+    abandoned: Vec<Claim>,
+    /// Workers that broke and are not replaced yet.
+    broken: Vec<usize>,
     /// What is wrong with the store at the moment; said once.
     trouble: Option<String>,
 }
@@ -133,6 +82,8 @@ impl<'a> Drive<'a> {
             stage: Stage::Serving,
             deadline: None,
             rest_until: None,
+            abandoned: Vec::new(),
+            broken: Vec::new(),
             trouble: None,
         }
     }
@@ -145,11 +96,20 @@ impl<'a> Drive<'a> {
         let polls = tick(self.settings.poll_interval);
         self.recover();
         loop {
-            let step = self.turn()?;
+            let step = match self.turn() {
+                Ok(step) => step,
+                Err(error) => {
+                    self.pool.finish();
+                    return Err(error);
+                }
+            };
             if self.is_done(step.as_ref())? {
                 return Ok(self.end());
             }
             self.sleep(step.as_ref(), &polls);
+            if self.stage == Stage::Stopping {
+                self.stop_all();
+            }
         }
     }
 
@@ -243,10 +203,12 @@ impl<'a> Drive<'a> {
 
     /// Until the next thing is due, at most the poll interval.
     fn longest_sleep(&self, step: Option<&Step>) -> Duration {
-        let due = step.and_then(|step| step.next_due).map(|due| due.since(self.clock.now()));
         let now = Instant::now();
-        let deadline = self.deadline.map(|deadline| deadline.saturating_duration_since(now));
-        [due, deadline].into_iter().flatten().fold(self.settings.poll_interval, Duration::min)
+        let until = |at: Option<Instant>| at.map(|at| at.saturating_duration_since(now));
+        let due = step.and_then(|step| step.next_due).map(|due| due.since(self.clock.now()));
+        let remind = (self.stage == Stage::Stopping).then_some(REMIND);
+        let waits = [due, until(self.deadline), until(self.rest_until), remind];
+        waits.into_iter().flatten().fold(self.settings.poll_interval, Duration::min)
     }
 
     /// Takes note of everything that has come in by now.
@@ -291,8 +253,10 @@ impl<'a> Drive<'a> {
                 )));
                 if let Some(claim) = claim {
                     self.scheduler.forget(claim);
+                    self.abandoned.push(claim);
                 }
-                self.pool.replace(worker);
+                self.broken.push(worker);
+                self.recover();
             }
         }
     }
@@ -309,7 +273,7 @@ impl<'a> Drive<'a> {
                 }
                 match self.settings.on_stop {
                     OnStop::Wait(grace) => {
-                        self.deadline = grace.map(|grace| Instant::now() + grace);
+                        self.deadline = grace.and_then(|grace| Instant::now().checked_add(grace));
                     }
                     OnStop::Detach => (),
                     OnStop::Kill => self.stop_running(),
@@ -322,26 +286,46 @@ impl<'a> Drive<'a> {
 
     fn stop_running(&mut self) {
         self.stage = Stage::Stopping;
+        self.deadline = None;
         (self.watch)(&RunEvent::Stopping("running jobs are stopped and go back to the queue"));
+        self.stop_all();
+    }
+
+    /// Tells every worker to stop. One that has only just taken its job may
+    /// miss it, so this is repeated until all are done.
+    fn stop_all(&self) {
         for claim in self.scheduler.claims() {
             self.pool.stop(claim, Stop::Shutdown);
         }
     }
 
-    /// Settles what others left behind. Trouble is said; the next poll tries again.
+    /// Replaces workers that broke and settles what they and others left
+    /// behind. Trouble is said; the next poll tries again.
     fn recover(&mut self) {
-        let (me, now) = (Some(self.settings.runner), self.clock.now());
-        match recover::settle_all(self.store.as_mut(), &self.dir, me, &[], now) {
+        self.broken.retain(|worker| self.pool.replace(*worker).is_err());
+        match self.settle_left() {
             Ok(recovered) => {
                 for one in recovered {
                     (self.watch)(&one.event());
                 }
             }
             Err(error) => {
-                let text = format!("attempts that others left behind cannot be looked at: {error}");
+                let text = format!("attempts that were left behind cannot be looked at: {error}");
                 (self.watch)(&RunEvent::Trouble(text));
             }
         }
+    }
+
+    fn settle_left(&mut self) -> Result<Vec<Recovered>, recover::Error> {
+        let (me, now) = (self.settings.runner, self.clock.now());
+        let store = self.store.as_mut();
+        let mut recovered = recover::settle_all(store, &self.dir, Some(me), &[], now)?;
+        // One that is in hand again was settled by its supervisor.
+        self.abandoned.retain(|claim| !self.scheduler.has(*claim));
+        if !self.abandoned.is_empty() {
+            recovered.extend(recover::settle_own(store, &self.dir, me, &mut self.abandoned, now)?);
+        }
+        Ok(recovered)
     }
 
     /// Ends: strikes the runner out if it owns nothing.
@@ -351,7 +335,9 @@ impl<'a> Drive<'a> {
         }
         self.pool.finish();
         // If it cannot be struck out now, the next runner does.
-        let _ = self.store.discharge(self.settings.runner);
-        End::Finished
+        match self.store.discharge(self.settings.runner) {
+            Ok(true) => End::Finished,
+            Ok(false) | Err(_) => End::Detached,
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::job::{Claim, Claimed, Outcome, Process, Settlement, Timestamp, Verdict};
+use crate::job::{Claim, Claimed, Outcome, Process, Settlement, State, Timestamp, Verdict};
 use crate::store::Moved;
 
 /// Something that happened, after it was stored.
@@ -44,7 +44,9 @@ pub enum RunEvent {
         claim: Claim,
         /// What people call the job.
         title: String,
-        /// What was found out, and what becomes of the job.
+        /// What becomes of the job.
+        verdict: Verdict,
+        /// What was found out, and what becomes of the job, in words.
         what: String,
     },
     /// Something is wrong, and work goes on.
@@ -73,17 +75,15 @@ impl RunEvent {
         }
     }
 
-    /// Tells whether it says that a job ended dead or held.
+    /// Tells whether a runner that ends by itself has failed by it: a job ended
+    /// dead or held, or it was stopped before it was done.
     pub const fn is_failure(&self) -> bool {
         match self {
-            Self::Ended { verdict, late, .. } => {
-                !*late && matches!(verdict, Verdict::Dead | Verdict::Held)
-            }
-            Self::Moved(moved) => matches!(moved.event.target(), crate::job::State::Held),
-            Self::Started { .. }
-            | Self::Recovered { .. }
-            | Self::Trouble(_)
-            | Self::Stopping(_) => false,
+            Self::Ended { verdict, late, .. } => !*late && is_bad(*verdict),
+            Self::Recovered { verdict, .. } => is_bad(*verdict),
+            Self::Moved(moved) => matches!(moved.event.target(), State::Held),
+            Self::Stopping(_) => true,
+            Self::Started { .. } | Self::Trouble(_) => false,
         }
     }
 
@@ -110,12 +110,23 @@ impl RunEvent {
                 "event": moved.event.target(), "id": moved.job, "title": moved.title,
                 "reason": moved.reason,
             }),
-            Self::Recovered { claim, title, what } => json!({
+            Self::Recovered { claim, title, verdict, what } => json!({
                 "event": "recovered", "id": claim.job, "attempt": claim.attempt, "title": title,
-                "what": what,
+                "status": verdict.event().target(), "what": what,
             }),
             Self::Trouble(what) => json!({ "event": "trouble", "what": what }),
             Self::Stopping(what) => json!({ "event": "stopping", "what": what }),
         }
+    }
+}
+
+const fn is_bad(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Dead | Verdict::Held => true,
+        Verdict::Success
+        | Verdict::Retry(_)
+        | Verdict::GiveBack
+        | Verdict::Interrupt
+        | Verdict::Cancelled => false,
     }
 }

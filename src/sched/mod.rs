@@ -3,14 +3,16 @@
 //! [`Scheduler`] is the runner without threads, processes and clocks: reports
 //! go in, one [`Scheduler::turn`] settles them, and the jobs to start come
 //! out. [`drive`] is the loop around it, [`pool`] the worker threads,
-//! [`recover`] what is done about attempts that others left behind, [`wake`]
-//! how commands wake a sleeping runner, [`pace`] how the lock is shared.
+//! [`settings`] how a runner is to work, [`recover`] what is done about attempts
+//! that others left behind, [`wake`] how commands wake a sleeping runner, [`pace`]
+//! how the lock is shared.
 
 pub mod drive;
 pub mod event;
 pub mod pace;
 pub mod pool;
 pub mod recover;
+pub mod settings;
 pub mod wake;
 
 use std::collections::HashMap;
@@ -80,6 +82,11 @@ impl Scheduler {
     /// The claims of the jobs in hand.
     pub fn claims(&self) -> impl Iterator<Item = Claim> {
         self.in_hand.keys().copied()
+    }
+
+    /// Tells whether a job is in hand.
+    pub fn has(&self, claim: Claim) -> bool {
+        self.in_hand.contains_key(&claim)
     }
 
     /// Tells whether something was heard that is not stored yet.

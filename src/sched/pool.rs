@@ -3,6 +3,8 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::io;
+use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread::{self, JoinHandle};
 
@@ -31,8 +33,13 @@ pub enum FromWorker {
 pub type MakeExecutor = Box<dyn Fn() -> Box<dyn Executor> + Send>;
 
 /// The workers of a runner.
+///
+/// Dropping it leaves the workers where they are, asleep or at work: an
+/// executor that ends says that all it reported is settled, and only whoever
+/// calls [`Pool::finish`] knows that. When the process ends without, their
+/// supervisors record what is in doubt.
 pub struct Pool {
-    tasks: Sender<Claimed>,
+    tasks: ManuallyDrop<Sender<Claimed>>,
     queued: Receiver<Claimed>,
     workers: Vec<Worker>,
     reports: Sender<FromWorker>,
@@ -48,30 +55,33 @@ impl Pool {
     /// Starts `workers` threads that report to `reports`. The channel takes
     /// `capacity` jobs: as many as the scheduler has in hand, so that it never
     /// waits for a worker.
+    ///
+    /// # Errors
+    /// When there is no room for so many threads.
     pub fn start(
         workers: usize,
         capacity: usize,
         reports: Sender<FromWorker>,
         make: MakeExecutor,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let (tasks, queued) = bounded(capacity);
+        let tasks = ManuallyDrop::new(tasks);
         let mut pool = Self { tasks, queued, workers: Vec::new(), reports, make };
         for number in 0..workers {
-            let worker = pool.worker(number);
+            let worker = pool.worker(number)?;
             pool.workers.push(worker);
         }
-        pool
+        Ok(pool)
     }
 
-    fn worker(&self, number: usize) -> Worker {
+    fn worker(&self, number: usize) -> io::Result<Worker> {
         let executor = (self.make)();
         let stopper = executor.stopper();
         let (tasks, reports) = (self.queued.clone(), self.reports.clone());
         let thread = thread::Builder::new()
             .name(format!("worker-{number}"))
-            .spawn(move || live(number, executor, &tasks, &reports))
-            .expect("a runner that cannot start its threads cannot run");
-        Worker { thread, stopper }
+            .spawn(move || live(number, executor, &tasks, &reports))?;
+        Ok(Worker { thread, stopper })
     }
 
     /// Puts a job into the channel. The scheduler claims no more than fit.
@@ -92,15 +102,18 @@ impl Pool {
     }
 
     /// Puts a new worker in the place of one that broke.
-    pub fn replace(&mut self, number: usize) {
-        let worker = self.worker(number);
-        self.workers[number] = worker;
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn replace(&mut self, number: usize) -> io::Result<()> {
+        self.workers[number] = self.worker(number)?;
+        Ok(())
     }
 
-    /// Lets the workers end; they are idle.
+    /// Lets the workers end: they are idle, and all they reported is settled.
     pub fn finish(self) {
         let Self { tasks, queued, workers, .. } = self;
-        drop((tasks, queued));
+        drop((ManuallyDrop::into_inner(tasks), queued));
         for worker in workers {
             // A worker that broke has said so already.
             let _ = worker.thread.join();
@@ -131,6 +144,8 @@ fn live(
     });
     if let Err(panic) = panic::catch_unwind(work) {
         let (claim, why) = (in_hand.get(), said(panic.as_ref()));
+        // Once the executor is gone it is known whether the job was begun.
+        let _ = panic::catch_unwind(AssertUnwindSafe(|| drop(executor)));
         let _ = reports.send(FromWorker::Broke { worker: number, claim, why });
     }
 }

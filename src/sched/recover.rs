@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data_dir::DataDir;
 use crate::exec::journal::{self, Entries, Entry, Step};
+use crate::exec::process::Identity;
 use crate::exec::process::sweep_survivors;
 use crate::exec::spool::salvage;
 use crate::exec::sweep::Trace;
@@ -29,6 +30,13 @@ pub enum Fate {
     RunsOn,
     /// It ended this way, or nobody knows how.
     Ended(Outcome, Option<Process>),
+}
+
+impl Fate {
+    /// Tells whether nobody knows how it ended.
+    pub const fn is_lost(&self) -> bool {
+        matches!(self, Self::Ended(Outcome::Lost(_), _))
+    }
 }
 
 /// An attempt of a dead runner.
@@ -73,7 +81,8 @@ impl Recovered {
 
     /// The same for whoever watches a runner.
     pub fn event(&self) -> RunEvent {
-        RunEvent::Recovered { claim: self.claim, title: self.title.clone(), what: self.what() }
+        let (claim, title, verdict) = (self.claim, self.title.clone(), self.verdict);
+        RunEvent::Recovered { claim, title, verdict, what: self.what() }
     }
 }
 
@@ -108,20 +117,37 @@ pub fn settle_all(
             if hold.contains(&left.claimed.claim.job) {
                 left.claimed.policy.on_lost = OnLost::Hold;
             }
-            if let Fate::Ended(outcome, process) = left.fate {
-                recovered.extend(settle(
-                    store,
-                    dir,
-                    &evidence,
-                    left.claimed,
-                    outcome,
-                    process,
-                    now,
-                )?);
-            }
+            recovered.extend(settle(store, dir, &evidence, left, now)?);
         }
         if !evidence.supervisor_lives() && store.discharge(runner.id)? {
             evidence.clear_away(dir, runner.id);
+        }
+    }
+    Ok(recovered)
+}
+
+/// Settles those of the `abandoned` attempts of a live runner that no
+/// supervisor goes on with, and forgets those that are settled. Their workers
+/// broke, and it is known of each whether its supervisor has begun it.
+///
+/// # Errors
+/// What could not be read or written; what was settled before stays so.
+pub fn settle_own(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    me: RunnerId,
+    abandoned: &mut Vec<Claim>,
+    now: Timestamp,
+) -> Result<Vec<Recovered>, Error> {
+    let evidence = Evidence { complete: true, supervisors: witnesses(dir, me)? };
+    let mut claims = store.claims(me)?;
+    claims.retain(|(claimed, _)| abandoned.contains(&claimed.claim));
+    abandoned.clear();
+    let mut recovered = Vec::new();
+    for left in evidence.weigh(claims) {
+        match left.fate {
+            Fate::RunsOn => abandoned.push(left.claimed.claim),
+            Fate::Ended(..) => recovered.extend(settle(store, dir, &evidence, left, now)?),
         }
     }
     Ok(recovered)
@@ -154,20 +180,23 @@ fn dead_runners(
     Ok(dead)
 }
 
-/// Tells whether a runner lives: whether its lock is held.
+/// Tells whether a runner lives: whether its lock is held. Where there is no
+/// lock (it is not made yet, or somebody removed it), whether its process is there.
 ///
 /// # Errors
 /// When the lock cannot be asked.
 pub fn is_alive(dir: &DataDir, runner: &Runner) -> io::Result<bool> {
-    is_held(&dir.runner_lock(runner.id))
-}
-
-/// A lock that is not there is not held.
-fn is_held(path: &Path) -> io::Result<bool> {
-    match lock::is_locked(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+    match lock::is_locked(&dir.runner_lock(runner.id)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(runner_process(runner).exists())
+        }
         other => other,
     }
+}
+
+fn runner_process(runner: &Runner) -> Identity {
+    let Runner { pid, start_time, ref boot_id, .. } = *runner;
+    Identity { pid, start_time, boot_id: boot_id.clone() }
 }
 
 /// What the files of a dead runner tell.
@@ -189,17 +218,7 @@ impl Evidence {
     fn gather(dir: &DataDir, runner: &Runner) -> io::Result<Self> {
         let same_boot = process::boot_id()? == runner.boot_id;
         let complete = same_boot && dir.runner_lock(runner.id).exists();
-        let mut supervisors = Vec::new();
-        for path in dir.journals(runner.id)? {
-            // Alive is asked first: what a dead one has written is complete.
-            let alive = is_held(&path)?;
-            match journal::Journal::read(&path) {
-                Ok(journal) => supervisors.push(Witness { path, alive, journal }),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Self { complete, supervisors })
+        Ok(Self { complete, supervisors: witnesses(dir, runner.id)? })
     }
 
     fn supervisor_lives(&self) -> bool {
@@ -242,13 +261,37 @@ impl Evidence {
     }
 }
 
+/// What the journals of a runner's supervisors tell.
+fn witnesses(dir: &DataDir, runner: RunnerId) -> io::Result<Vec<Witness>> {
+    let mut all = Vec::new();
+    for path in dir.journals(runner)? {
+        match witness(&path) {
+            // A supervisor that is done takes its journal away.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+            other => {
+                let (alive, journal) = other?;
+                all.push(Witness { path, alive, journal });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Alive is asked first: what a dead one has written is complete.
+fn witness(path: &Path) -> io::Result<(bool, Entries)> {
+    Ok((lock::is_locked(path)?, journal::Journal::read(path)?))
+}
+
 /// What became of an attempt whose runner is dead: `entry` is what a journal
 /// tells of it, and whether the supervisor that wrote it lives.
 fn fate(state: State, entry: Option<(&Entry, bool)>, complete: bool, on_lost: OnLost) -> Fate {
     let lost = |why: &str, process| Fate::Ended(Outcome::Lost(why.to_owned()), process);
     match entry.map(|(entry, alive)| (&entry.step, alive)) {
-        Some((Step::Ended { outcome, process, .. }, _)) => Fate::Ended(outcome.clone(), *process),
-        Some((Step::Intent | Step::Started(_), true)) => Fate::RunsOn,
+        // One that lives records the end itself, with the output.
+        Some((Step::Intent | Step::Started(_) | Step::Ended { .. }, true)) => Fate::RunsOn,
+        Some((Step::Ended { outcome, process, .. }, false)) => {
+            Fate::Ended(outcome.clone(), *process)
+        }
         Some((Step::Started(process), false)) => {
             lost("its runner and its supervisor were killed", Some(*process))
         }
@@ -264,45 +307,44 @@ fn fate(state: State, entry: Option<(&Entry, bool)>, complete: bool, on_lost: On
 }
 
 /// Stops what is left of an attempt, and writes what became of it. `None` if
-/// somebody else did so at the same time.
+/// it runs on, or if somebody else did so at the same time.
 fn settle(
     store: &mut dyn Store,
     dir: &DataDir,
     evidence: &Evidence,
-    claimed: Claimed,
-    outcome: Outcome,
-    process: Option<Process>,
+    left: Left,
     now: Timestamp,
 ) -> Result<Option<Recovered>, Error> {
+    let Left { claimed, fate } = left;
+    let Fate::Ended(outcome, process) = fate else { return Ok(None) };
     let claim = claimed.claim;
-    let witness = evidence.witness(claim).map(|(witness, _)| witness);
+    let witness = evidence.witness(claim);
     if matches!(outcome, Outcome::Lost(_))
-        && let Some(supervisor) = witness.and_then(|witness| witness.journal.supervisor.clone())
+        && let Some(supervisor) =
+            witness.and_then(|(witness, _)| witness.journal.supervisor.clone())
     {
         let db = claimed.spec.extra_env.get("AX_DB");
         sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
     }
-    let output = witness.map_or_else(Captured::default, |witness| salvaged(dir, witness, claim));
-    let ended_at =
-        match witness.and_then(|witness| witness.journal.of(claim)).map(|entry| &entry.step) {
-            Some(Step::Ended { ended_at, .. }) => *ended_at,
-            Some(Step::Intent | Step::Started(_)) | None => now,
-        };
+    // A claim that was given back may be somebody's again, and so its files.
+    let was_begun = !matches!(outcome, Outcome::NotStarted(_));
+    let output = match witness {
+        Some((witness, _)) if was_begun => salvaged(dir, witness, claim),
+        Some(_) | None => Captured::default(),
+    };
+    let ended_at = match witness.map(|(_, entry)| &entry.step) {
+        Some(Step::Ended { ended_at, .. }) => *ended_at,
+        Some(Step::Intent | Step::Started(_)) | None => now,
+    };
     let verdict = claimed.policy.judge(&outcome, now);
     let settlement = Settlement { claim, outcome, verdict, process, ended_at, output };
     let settled = std::slice::from_ref(&settlement);
-    let turned = store.turn(&Turn {
-        runner: claim.owner,
-        now,
-        started: &[],
-        settled,
-        room: 0,
-        scope: None,
-    })?;
-    if turned.late.contains(&claim) {
+    let turn = Turn { runner: claim.owner, now, started: &[], settled, room: 0, scope: None };
+    let turned = store.turn(&turn)?;
+    if turned.late.contains(&claim) || turned.repeated.contains(&claim) {
         return Ok(None);
     }
-    let Settlement { outcome, verdict, .. } = settlement;
+    let Settlement { outcome, .. } = settlement;
     Ok(Some(Recovered { claim, title: claimed.title, outcome, verdict }))
 }
 
@@ -330,10 +372,6 @@ mod tests {
         Entry { claim: CLAIM, number: 0, step }
     }
 
-    fn is_lost(fate: &Fate) -> bool {
-        matches!(fate, Fate::Ended(Outcome::Lost(_), _))
-    }
-
     fn is_given_back(fate: &Fate) -> bool {
         matches!(fate, Fate::Ended(Outcome::NotStarted(_), None))
     }
@@ -348,22 +386,23 @@ mod tests {
     }
 
     #[test]
-    fn an_end_in_the_journal_counts_whoever_is_dead() {
+    fn an_end_in_the_journal_counts_and_a_live_supervisor_records_it_itself() {
         let ended = entry(Step::Ended {
             process: Some(PROCESS),
             outcome: Outcome::Exited(3),
             ended_at: Timestamp::from_millis(6),
             written: 0,
         });
-        let fate = fate(State::Running, Some((&ended, false)), true, OnLost::Requeue);
-        assert_eq!(fate, Fate::Ended(Outcome::Exited(3), Some(PROCESS)));
+        let fate = |alive| fate(State::Running, Some((&ended, alive)), true, OnLost::Requeue);
+        assert_eq!(fate(false), Fate::Ended(Outcome::Exited(3), Some(PROCESS)));
+        assert_eq!(fate(true), Fate::RunsOn);
     }
 
     #[test]
     fn a_start_without_an_end_is_lost() {
         for step in [Step::Intent, Step::Started(PROCESS)] {
             let entry = entry(step);
-            assert!(is_lost(&fate(State::Running, Some((&entry, false)), true, OnLost::Requeue)));
+            assert!(fate(State::Running, Some((&entry, false)), true, OnLost::Requeue).is_lost());
         }
     }
 
@@ -374,8 +413,8 @@ mod tests {
 
     #[test]
     fn after_a_restart_of_the_machine_a_job_that_holds_is_not_started_blindly() {
-        assert!(is_lost(&fate(State::Dispatched, None, false, OnLost::Hold)));
+        assert!(fate(State::Dispatched, None, false, OnLost::Hold).is_lost());
         assert!(is_given_back(&fate(State::Dispatched, None, false, OnLost::Requeue)));
-        assert!(is_lost(&fate(State::Running, None, false, OnLost::Requeue)));
+        assert!(fate(State::Running, None, false, OnLost::Requeue).is_lost());
     }
 }

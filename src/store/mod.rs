@@ -199,6 +199,8 @@ pub struct Runner {
     pub id: RunnerId,
     /// Its process id.
     pub pid: i32,
+    /// Start time in clock ticks since boot.
+    pub start_time: u64,
     /// The kernel's name of the boot it belongs to.
     pub boot_id: String,
     /// How many workers it has.
@@ -253,6 +255,8 @@ pub struct Turned {
     pub claimed: Vec<Claimed>,
     /// The settlements that came too late and changed nothing.
     pub late: Vec<Claim>,
+    /// Those that had been written before and change nothing either.
+    pub repeated: Vec<Claim>,
     /// Jobs that were skipped or suspended on the way.
     pub moved: Vec<Moved>,
     /// The next time something is due (in scope), if it lies ahead.

@@ -2,85 +2,21 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A directory with a database, and somebody who types.
-struct Desk(TempDir);
-
-/// What a command answered.
-struct Said {
-    exit: i32,
-    out: String,
-    err: String,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary directory can be made"))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
-        let defaults = std::env::vars_os()
-            .map(|(name, _)| name)
-            .filter(|name| name.to_string_lossy().starts_with("AX_"));
-        for name in defaults {
-            command.env_remove(name);
-        }
-        command.current_dir(self.path()).env("PWD", self.path());
-        command.env("AX_DB", self.path().join("ax.db")).args(words).stdin(Stdio::null());
-        command
-    }
-
-    fn ax(&self, words: &[&str]) -> Said {
-        said(&mut self.command(words))
-    }
-
-    fn typing(&self, words: &[&str], text: &str) -> Said {
-        let mut command = self.command(words);
-        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = pipes.spawn().expect("ax can be started");
-        let mut stdin = child.stdin.take().expect("it was piped");
-        stdin.write_all(text.as_bytes()).expect("ax reads all of it");
-        drop(stdin);
-        let output = child.wait_with_output().expect("ax ends");
-        read(&output)
-    }
-
-    fn jobs(&self) -> Vec<Value> {
-        let list = self.ax(&["list", "all", "--json"]);
-        serde_json::from_str(&list.out).expect("an array of jobs")
-    }
-}
-
-fn said(command: &mut Command) -> Said {
-    read(&command.output().expect("ax can be started"))
-}
-
-fn read(output: &std::process::Output) -> Said {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let exit = output.status.code().expect("no signal ended it");
-    Said { exit, out: text(&output.stdout), err: text(&output.stderr) }
-}
+use super::harness::{Desk, ended, said};
 
 #[test]
 fn a_script_reads_the_bare_id_and_no_talk() {
     let desk = Desk::new();
     let said = desk.ax(&["add", "echo hi"]);
-    assert_eq!((said.exit, said.out.as_str(), said.err.as_str()), (0, "1\n", ""));
+    assert_eq!((said.exit, said.text(), said.err.as_str()), (0, "1\n", ""));
     let said = desk.ax(&["add", "--after", "1", "--", "echo", "", "-n"]);
-    assert_eq!((said.exit, said.out.as_str()), (0, "2\n"));
+    assert_eq!((said.exit, said.text()), (0, "2\n"));
     let jobs = desk.jobs();
     assert_eq!((&jobs[0]["command"], &jobs[0]["argv"]), (&"echo hi".into(), &Value::Null));
     assert_eq!(jobs[1]["argv"], serde_json::json!(["echo", "", "-n"]));
@@ -110,7 +46,7 @@ fn what_is_refused_stores_nothing_and_prints_nothing() {
     ];
     for (line, exit) in lines {
         let said = desk.ax(line);
-        assert_eq!((said.exit, said.out.as_str()), (*exit, ""), "{line:?}: {}", said.err);
+        assert_eq!((said.exit, said.text()), (*exit, ""), "{line:?}: {}", said.err);
         assert!(!said.err.is_empty(), "{line:?}");
     }
     assert_eq!(desk.jobs().len(), 1);
@@ -120,12 +56,12 @@ fn what_is_refused_stores_nothing_and_prints_nothing() {
 fn a_key_stands_for_one_unfinished_job() {
     let desk = Desk::new();
     let add = |more: &[&str]| desk.ax(&[&["add", "--key", "k"], more, &["true"]].concat());
-    assert_eq!(add(&[]).out, "1\n");
+    assert_eq!(add(&[]).text(), "1\n");
     let again = add(&[]);
-    assert_eq!((again.exit, again.out.as_str(), again.err.as_str()), (0, "1\n", ""));
+    assert_eq!((again.exit, again.text(), again.err.as_str()), (0, "1\n", ""));
     assert_eq!(add(&["--if-exists", "error"]).exit, 4);
-    assert_eq!(add(&["--if-exists", "replace"]).out, "2\n");
-    let job: Value = serde_json::from_str(&add(&["--json"]).out).expect("an object");
+    assert_eq!(add(&["--if-exists", "replace"]).text(), "2\n");
+    let job = add(&["--json"]).json();
     assert_eq!((&job["id"], &job["key"], &job["new"]), (&2.into(), &"k".into(), &false.into()));
 }
 
@@ -185,7 +121,7 @@ fn a_file_is_added_as_a_whole_in_any_order() {
         r#"{"argv": ["a", "x y"], "key": "a"}"#,
     );
     let said = desk.typing(&["add", "--from", "-", "-p", "7"], text);
-    assert_eq!((said.exit, said.out.as_str()), (0, "1\n2\n"));
+    assert_eq!((said.exit, said.text()), (0, "1\n2\n"));
     let jobs = desk.jobs();
     assert_eq!(jobs[0]["dependencies"][0]["id"], 2);
     assert_eq!((&jobs[0]["priority"], &jobs[1]["priority"]), (&9.into(), &7.into()));
@@ -203,7 +139,7 @@ fn a_file_with_a_cycle_and_a_missing_parent_is_refused_with_both() {
     );
     fs::write(desk.path().join("jobs.jsonl"), text).expect("a file");
     let said = desk.ax(&["add", "--from", "jobs.jsonl"]);
-    assert_eq!((said.exit, said.out.as_str()), (2, ""));
+    assert_eq!((said.exit, said.text()), (2, ""));
     assert_eq!(
         said.err,
         "ax: nothing was added: jobs.jsonl has 2 problems\n  \
@@ -219,7 +155,7 @@ fn an_id_that_cannot_be_printed_belongs_to_a_job_all_the_same() {
     let full = fs::File::options().write(true).open("/dev/full").expect("Linux has one");
     let said = {
         let child = desk.command(&["add", "true"]).stdout(full).stderr(Stdio::piped()).spawn();
-        read(&child.expect("ax can be started").wait_with_output().expect("ax ends"))
+        ended(child.expect("ax can be started"))
     };
     assert_eq!(said.exit, 1, "{}", said.err);
     assert_eq!(desk.jobs().len(), 1);

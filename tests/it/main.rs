@@ -3,7 +3,10 @@
 mod adding;
 mod exec;
 mod generated;
+mod harness;
 mod layering;
 mod model;
+mod running;
+mod sched;
 mod showing;
 mod store;

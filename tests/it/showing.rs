@@ -1,86 +1,39 @@
 //! What the showing commands say of a real database.
 
 use std::io::Read;
-use std::path::PathBuf;
-use std::process::{Command as Process, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::process::Stdio;
 
 use ax_scheduler::data_dir::DataDir;
 use ax_scheduler::job::{
-    Captured, Claim, Command, EnvBlock, IfExists, JobId, Kind, NewJob, OnLost, Outcome, ParentRef,
-    Process as JobProcess, RunnerId, Settlement, Timestamp, Verdict,
+    Captured, Claim, JobId, Kind, NewJob, Outcome, ParentRef, Process as JobProcess, RunnerId,
+    Settlement, Timestamp, Verdict,
 };
 use ax_scheduler::store::{self, NewRunner, Started, Store, Turn};
 use serde_json::Value;
-use tempfile::TempDir;
+
+use super::harness::sample::new_job;
+use super::harness::{Desk, Said, said};
 
 const NOW: Timestamp = Timestamp::from_millis(1_796_090_400_000);
 
-/// A database, and somebody who types.
-struct Desk {
-    dir: TempDir,
+/// A desk, and a store of its own to put into it what is to be shown.
+struct Scene {
+    desk: Desk,
     store: Box<dyn Store>,
     runner: RunnerId,
 }
 
-/// What a command answered.
-struct Said {
-    exit: i32,
-    out: Vec<u8>,
-    err: String,
-}
-
-impl Said {
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.out).expect("what people read is UTF-8")
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.out).expect("one JSON document")
-    }
-}
-
-fn new_job(name: &str, parents: &[(i64, Kind)]) -> NewJob {
-    NewJob {
-        name: Some(name.to_owned()),
-        key: None,
-        if_exists: IfExists::Skip,
-        command: Command::Shell(b"true".to_vec()),
-        priority: 5,
-        scheduled_at: NOW,
-        timeout: Some(Duration::from_mins(1)),
-        kill_after: Duration::from_secs(10),
-        max_retries: 0,
-        retry_delay: Duration::from_secs(5),
-        retry_backoff: 2.0,
-        retry_max_delay: Duration::from_hours(1),
-        on_lost: OnLost::Hold,
-        cwd: b"/".to_vec(),
-        umask: 0o022,
-        env: Arc::new(EnvBlock::from_entries([b"SECRET=hush".as_slice()])),
-        extra_env: EnvBlock::default(),
-        hold: false,
-        parents: parents.iter().map(|(id, kind)| (ParentRef::Id(JobId(*id)), *kind)).collect(),
-        flow: None,
-    }
-}
-
-impl Desk {
+impl Scene {
     fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a temporary directory can be made");
-        let mut store = store::open(&dir.path().join("ax.db")).expect("a new database");
+        let desk = Desk::new();
+        let mut store = store::open(desk.db()).expect("a new database");
         let runner = NewRunner { pid: 1, start_time: 1, boot_id: "boot".to_owned(), workers: 1 };
         let runner = store.enlist(&runner, NOW).expect("a runner can be entered");
-        Self { dir, store, runner }
-    }
-
-    fn db(&self) -> PathBuf {
-        self.dir.path().join("ax.db")
+        Self { desk, store, runner }
     }
 
     fn add(&mut self, name: &str, parents: &[(i64, Kind)]) -> JobId {
-        self.store.add(&[new_job(name, parents)], NOW).expect("the job can be added")[0].id
+        self.store.add(&[new_job(name, NOW, parents)], NOW).expect("the job can be added")[0].id
     }
 
     /// Claims the next job and starts it.
@@ -133,70 +86,56 @@ impl Desk {
     }
 
     fn ax(&self, args: &[&str]) -> Said {
-        ax(self.db(), args)
+        self.desk.ax(args)
     }
-}
-
-/// Runs the program in a pipe; `args` are separate words.
-fn ax(db: PathBuf, args: &[&str]) -> Said {
-    let ran = Process::new(env!("CARGO_BIN_EXE_ax"))
-        .args(args)
-        .env("AX_DB", db)
-        .env("CLICOLOR_FORCE", "1")
-        .env("FORCE_COLOR", "1")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program can be started");
-    let exit = ran.status.code().expect("no signal ended it");
-    Said { exit, out: ran.stdout, err: String::from_utf8(ran.stderr).expect("messages are UTF-8") }
 }
 
 #[test]
 fn a_list_shows_what_is_open_and_the_last_twenty_that_ended() {
-    let mut desk = Desk::new();
+    let mut scene = Scene::new();
     for number in 0..23 {
-        desk.add(&format!("ended {number}"), &[]);
-        desk.run(0, b"");
+        scene.add(&format!("ended {number}"), &[]);
+        scene.run(0, b"");
     }
-    desk.add("open", &[]);
-    let said = desk.ax(&["list"]);
+    scene.add("open", &[]);
+    let said = scene.ax(&["list"]);
     assert_eq!(said.text().lines().count(), 1 + 20 + 1 + 1, "{}", said.text());
     assert!(said.text().contains(" 4  success  ended 3 "), "{}", said.text());
     assert!(said.text().ends_with("and 3 more that ended; `ax list all` shows them\n"));
-    assert_eq!(desk.ax(&["list", "all"]).text().lines().count(), 1 + 24);
-    assert_eq!(desk.ax(&["list", "--json"]).json().as_array().map(Vec::len), Some(24));
-    assert_eq!(desk.ax(&["list", "-q"]).text().lines().count(), 24);
+    assert_eq!(scene.ax(&["list", "all"]).text().lines().count(), 1 + 24);
+    assert_eq!(scene.ax(&["list", "--json"]).json().as_array().map(Vec::len), Some(24));
+    assert_eq!(scene.ax(&["list", "-q"]).text().lines().count(), 24);
 }
 
 #[test]
 fn the_last_so_many_are_the_newest_in_every_order_of_time() {
-    let mut desk = Desk::new();
+    let mut scene = Scene::new();
     for name in ["a", "b", "c"] {
-        desk.add(name, &[]);
+        scene.add(name, &[]);
     }
-    desk.run(0, b"");
+    scene.run(0, b"");
     for sort in ["id", "finished", "started"] {
         let last = if sort == "id" { "3\n" } else { "1\n" };
-        assert_eq!(desk.ax(&["list", "--sort", sort, "-n", "1", "-q"]).text(), last, "{sort}");
+        assert_eq!(scene.ax(&["list", "--sort", sort, "-n", "1", "-q"]).text(), last, "{sort}");
     }
 }
 
 #[test]
 fn a_property_that_no_job_has_is_an_answer_and_an_id_that_does_not_exist_is_not() {
-    let mut desk = Desk::new();
-    desk.add("a", &[]);
+    let mut scene = Scene::new();
+    scene.add("a", &[]);
     for args in [&["list", "--status", "dead"][..], &["list", "name:zz"], &["list", "--failed"]] {
-        let said = desk.ax(args);
+        let said = scene.ax(args);
         assert_eq!((said.exit, said.text(), said.err.as_str()), (0, "", ""), "{args:?}");
     }
-    let said = desk.ax(&["list", "1,99"]);
+    let said = scene.ax(&["list", "1,99"]);
     assert_eq!((said.exit, said.text()), (3, ""));
     assert!(said.err.starts_with("ax: no such job: 99\n"));
 }
 
 #[test]
 fn a_script_reads_failures_as_json() {
-    let said = Desk::new().ax(&["show", "7", "--json"]);
+    let said = Scene::new().ax(&["show", "7", "--json"]);
     let error: Value = serde_json::from_str(&said.err).expect("one JSON document");
     assert_eq!((said.exit, said.text()), (3, ""));
     assert_eq!(error["error"]["code"], "not_found");
@@ -205,44 +144,40 @@ fn a_script_reads_failures_as_json() {
 
 #[test]
 fn output_comes_back_byte_for_byte() {
-    let mut desk = Desk::new();
-    desk.add("odd", &[]);
-    desk.run(0, b"caf\xe9 \x1b[31m\0\nend");
-    assert_eq!(desk.ax(&["logs", "1"]).out, b"caf\xe9 \x1b[31m\0\nend");
-    assert_eq!(desk.ax(&["logs", "last", "-n", "1"]).out, b"end");
-    assert_eq!(desk.ax(&["logs", "1", "--attempt", "2"]).exit, 3);
+    let mut scene = Scene::new();
+    scene.add("odd", &[]);
+    scene.run(0, b"caf\xe9 \x1b[31m\0\nend");
+    assert_eq!(scene.ax(&["logs", "1"]).out, b"caf\xe9 \x1b[31m\0\nend");
+    assert_eq!(scene.ax(&["logs", "last", "-n", "1"]).out, b"end");
+    assert_eq!(scene.ax(&["logs", "1", "--attempt", "2"]).exit, 3);
 }
 
 #[test]
 fn a_job_that_was_not_started_has_no_output() {
-    let mut desk = Desk::new();
-    desk.add("waits", &[]);
-    let said = desk.ax(&["logs", "1"]);
+    let mut scene = Scene::new();
+    scene.add("waits", &[]);
+    let said = scene.ax(&["logs", "1"]);
     assert_eq!(said.exit, 3);
     assert!(said.err.starts_with("ax: job 1 has not been started\n"), "{}", said.err);
 }
 
 #[test]
 fn who_follows_sees_what_is_printed_until_the_attempt_ends() {
-    let mut desk = Desk::new();
-    desk.add("runs", &[]);
-    let claim = desk.start();
-    let dir = DataDir::of(&desk.db());
+    let mut scene = Scene::new();
+    scene.add("runs", &[]);
+    let claim = scene.start();
+    let dir = DataDir::of(scene.desk.db());
     dir.create().expect("the directory can be made");
     let file = dir.output(JobId(1), 1);
     std::fs::write(&file, "early\n").expect("the output can be written");
-    assert_eq!(desk.ax(&["logs", "1"]).text(), "early\n");
-    let mut follower = Process::new(env!("CARGO_BIN_EXE_ax"))
-        .args(["logs", "-f", "1"])
-        .env("AX_DB", desk.db())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program can be started");
+    assert_eq!(scene.ax(&["logs", "1"]).text(), "early\n");
+    let mut command = scene.desk.command(&["logs", "-f", "1"]);
+    let mut follower = command.stdout(Stdio::piped()).spawn().expect("the program can be started");
     let mut out = follower.stdout.take().expect("it is a pipe");
     let mut early = [0; 6];
     out.read_exact(&mut early).expect("what is there is shown at once");
     std::fs::write(&file, "early\nlate\n").expect("the output can be written");
-    desk.end(claim, 0, b"early\nlate\nlast\n");
+    scene.end(claim, 0, b"early\nlate\nlast\n");
     let mut rest = String::new();
     out.read_to_string(&mut rest).expect("the rest is shown");
     assert_eq!((&early, rest.as_str()), (b"early\n", "late\nlast\n"));
@@ -251,121 +186,121 @@ fn who_follows_sees_what_is_printed_until_the_attempt_ends() {
 
 #[test]
 fn everything_about_a_job_is_shown_and_secrets_only_when_asked_for() {
-    let mut desk = Desk::new();
-    desk.add("parent", &[]);
-    desk.run(3, b"one\nlast\n");
-    desk.add("child", &[(1, Kind::OnFailure)]);
-    let said = desk.ax(&["show", "1"]);
+    let mut scene = Scene::new();
+    scene.add("parent", &[]);
+    scene.run(3, b"one\nlast\n");
+    scene.add("child", &[(1, Kind::OnFailure)]);
+    let said = scene.ax(&["show", "1"]);
     for part in ["last error: last", "2 ready child (on_failure)", "exit 3", "  one\n  last\n"] {
         assert!(said.text().contains(part), "{part}\n{}", said.text());
     }
     assert!(!said.text().contains("hush"));
-    assert!(desk.ax(&["show", "1", "--env"]).text().contains("SECRET=hush"));
-    let json = desk.ax(&["show", "1", "--json"]).json();
+    assert!(scene.ax(&["show", "1", "--env"]).text().contains("SECRET=hush"));
+    let json = scene.ax(&["show", "1", "--json"]).json();
     assert_eq!(json["attempts_history"][0]["exit_code"], 3);
     assert_eq!(json["children"][0]["id"], 2);
     assert!(json.get("environment").is_none());
-    assert!(desk.ax(&["show", "1-2", "--json"]).json().is_array());
+    assert!(scene.ax(&["show", "1-2", "--json"]).json().is_array());
 }
 
 #[test]
 fn failures_tell_how_they_ended() {
-    let mut desk = Desk::new();
-    desk.add("backup", &[]);
-    desk.run(3, b"");
-    let text = desk.ax(&["list", "--failed"]).text().to_owned();
+    let mut scene = Scene::new();
+    scene.add("backup", &[]);
+    scene.run(3, b"");
+    let text = scene.ax(&["list", "--failed"]).text().to_owned();
     assert!(text.contains("backup  dead    exit 3  1/1 "), "{text}");
     assert!(text.ends_with("  last\n"), "{text}");
 }
 
 #[test]
 fn who_names_jobs_by_a_property_means_those_that_can_be_moved() {
-    let mut desk = Desk::new();
-    desk.add("ended", &[]);
-    desk.run(0, b"");
-    desk.add("open", &[]);
-    assert_eq!(desk.ax(&["hold", "all"]).text(), "2 open: held\n");
-    desk.add("open, too", &[]);
-    assert_eq!(desk.ax(&["hold", "1-3"]).exit, 4, "who types numbers means them");
-    assert_eq!(desk.ax(&["hold", "name:ended"]).exit, 4);
-    assert_eq!(desk.ax(&["release", "all", "-o", "ids"]).text(), "2\n");
-    assert_eq!(desk.ax(&["release", "99"]).exit, 3);
+    let mut scene = Scene::new();
+    scene.add("ended", &[]);
+    scene.run(0, b"");
+    scene.add("open", &[]);
+    assert_eq!(scene.ax(&["hold", "all"]).text(), "2 open: held\n");
+    scene.add("open, too", &[]);
+    assert_eq!(scene.ax(&["hold", "1-3"]).exit, 4, "who types numbers means them");
+    assert_eq!(scene.ax(&["hold", "name:ended"]).exit, 4);
+    assert_eq!(scene.ax(&["release", "all", "-o", "ids"]).text(), "2\n");
+    assert_eq!(scene.ax(&["release", "99"]).exit, 3);
 }
 
 #[test]
 fn a_retry_says_what_came_back() {
-    let mut desk = Desk::new();
-    desk.add("parent", &[]);
-    desk.add("child", &[(1, Kind::After)]);
-    desk.run(1, b"");
-    let dry = desk.ax(&["retry", "1", "--dry-run"]);
+    let mut scene = Scene::new();
+    scene.add("parent", &[]);
+    scene.add("child", &[(1, Kind::After)]);
+    scene.run(1, b"");
+    let dry = scene.ax(&["retry", "1", "--dry-run"]);
     assert!(dry.text().contains("1 parent: would be retried\n"), "{}", dry.text());
-    let said = desk.ax(&["retry", "--failed"]);
+    let said = scene.ax(&["retry", "--failed"]);
     assert!(said.text().contains("1 parent: retried\n"), "{}", said.text());
-    let said = desk.ax(&["retry", "--failed"]);
+    let said = scene.ax(&["retry", "--failed"]);
     assert_eq!((said.exit, said.err.as_str()), (3, "ax: no job is failed, dead or held\n"));
 }
 
 #[test]
 fn dependencies_are_added_shown_and_removed() {
-    let mut desk = Desk::new();
+    let mut scene = Scene::new();
     for name in ["a", "b", "c"] {
-        desk.add(name, &[]);
+        scene.add(name, &[]);
     }
-    assert_eq!(desk.ax(&["deps", "add", "3", "--after", "1,2"]).exit, 0);
+    assert_eq!(scene.ax(&["deps", "add", "3", "--after", "1,2"]).exit, 0);
     let want = "\
 3 pending c
 waits for:
 ├─ 1 ready a
 └─ 2 ready b
 ";
-    assert_eq!(desk.ax(&["deps", "3"]).text(), want);
-    assert_eq!(desk.ax(&["deps", "--json"]).json().as_array().map(Vec::len), Some(2));
-    assert_eq!(desk.ax(&["deps", "remove", "3", "1"]).exit, 0);
-    assert_eq!(desk.ax(&["deps", "remove", "3", "1"]).exit, 3);
-    assert_eq!(desk.ax(&["deps", "-o", "ids"]).text(), "2\n3\n");
-    assert_eq!(desk.ax(&["deps", "add", "3"]).exit, 2);
+    assert_eq!(scene.ax(&["deps", "3"]).text(), want);
+    assert_eq!(scene.ax(&["deps", "--json"]).json().as_array().map(Vec::len), Some(2));
+    assert_eq!(scene.ax(&["deps", "remove", "3", "1"]).exit, 0);
+    assert_eq!(scene.ax(&["deps", "remove", "3", "1"]).exit, 3);
+    assert_eq!(scene.ax(&["deps", "-o", "ids"]).text(), "2\n3\n");
+    assert_eq!(scene.ax(&["deps", "add", "3"]).exit, 2);
     for (id, exit) in [("99", 3), ("last", 2), ("1-2", 2), ("", 2)] {
-        assert_eq!(desk.ax(&["deps", id]).exit, exit, "{id:?}");
+        assert_eq!(scene.ax(&["deps", id]).exit, exit, "{id:?}");
     }
 }
 
 #[test]
 fn a_chain_of_ten_thousand_is_shown_from_its_middle() {
-    let mut desk = Desk::new();
+    let mut scene = Scene::new();
     let link = |number: i32| {
         let before = (ParentRef::Key((number - 1).to_string()), Kind::After);
         let parents = if number == 1 { Vec::new() } else { vec![before] };
-        NewJob { key: Some(number.to_string()), parents, ..new_job("link", &[]) }
+        NewJob { key: Some(number.to_string()), parents, ..new_job("link", NOW, &[]) }
     };
     let chain: Vec<_> = (1..=10_000).map(link).collect();
-    desk.store.add(&chain, NOW).expect("the chain can be added");
-    let said = desk.ax(&["deps", "5000"]);
+    scene.store.add(&chain, NOW).expect("the chain can be added");
+    let said = scene.ax(&["deps", "5000"]);
     assert_eq!(said.text().lines().count(), 10_000 + 2);
-    assert_eq!(desk.ax(&["deps"]).text().lines().count(), 10_000);
+    assert_eq!(scene.ax(&["deps"]).text().lines().count(), 10_000);
 }
 
 #[test]
 fn a_view_without_a_graph_says_so() {
-    let said = Desk::new().ax(&["list", "-o", "dot"]);
+    let said = Scene::new().ax(&["list", "-o", "dot"]);
     assert_eq!((said.exit, said.text()), (2, ""));
     assert!(said.err.contains("`dot`"), "{}", said.err);
 }
 
 #[test]
 fn the_status_counts_and_ranks() {
-    let desk = Desk::new();
-    let json = desk.ax(&["status", "--json"]).json();
+    let scene = Scene::new();
+    let json = scene.ax(&["status", "--json"]).json();
     assert_eq!(json["counts"]["pending"], 0);
     assert_eq!(json["runners"].as_array().map(Vec::len), Some(0), "nobody holds its lock");
-    assert!(desk.ax(&["status"]).text().contains("none is alive"));
+    assert!(scene.ax(&["status"]).text().contains("none is alive"));
 }
 
 #[test]
 fn help_and_version_are_answers() {
-    let desk = Desk::new();
+    let scene = Scene::new();
     for flag in ["--help", "-h", "--version"] {
-        let said = desk.ax(&[flag]);
+        let said = scene.ax(&[flag]);
         assert_eq!((said.exit, said.err.as_str()), (0, ""), "{flag}");
         assert!(!said.text().is_empty(), "{flag}");
     }
@@ -373,18 +308,18 @@ fn help_and_version_are_answers() {
 
 #[test]
 fn no_colour_is_forced_into_a_pipe() {
-    let mut desk = Desk::new();
-    desk.add("a", &[]);
+    let mut scene = Scene::new();
+    scene.add("a", &[]);
     for args in [&["list"][..], &["list", "--json"], &["status"], &["show", "1"], &["--help"]] {
-        assert!(!desk.ax(args).text().contains('\x1b'), "{args:?}");
+        assert!(!scene.ax(args).text().contains('\x1b'), "{args:?}");
     }
-    assert!(desk.ax(&["list", "--color", "always"]).text().contains('\x1b'));
-    assert!(!desk.ax(&["list", "--color", "always", "--json"]).text().contains('\x1b'));
+    assert!(scene.ax(&["list", "--color", "always"]).text().contains('\x1b'));
+    assert!(!scene.ax(&["list", "--color", "always", "--json"]).text().contains('\x1b'));
 }
 
 #[test]
 fn an_empty_database_name_is_a_usage_error() {
-    let said = ax(PathBuf::new(), &["list", "--json"]);
+    let said = said(Desk::new().command(&["list", "--json"]).env("AX_DB", ""));
     let error: Value = serde_json::from_str(&said.err).expect("one JSON document");
     assert_eq!((said.exit, said.text()), (2, ""));
     assert_eq!(error["error"]["code"], "usage");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
 use super::row::{self, Bytes, Millis};
+use super::settle::Written;
 use super::{Fallible, judge, settle};
 use crate::job::{
     Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
@@ -22,8 +23,10 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
         settle::start(tx, started, turn.now)?;
     }
     for settlement in turn.settled {
-        if !settle::settle(tx, settlement, turn.now)? {
-            turned.late.push(settlement.claim);
+        match settle::settle(tx, settlement, turn.now)? {
+            Written::Anew => (),
+            Written::Before => turned.repeated.push(settlement.claim),
+            Written::Late => turned.late.push(settlement.claim),
         }
     }
     judge::drain(tx, turn.now, judge::PER_TURN, &mut turned.moved)?;

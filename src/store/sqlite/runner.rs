@@ -41,7 +41,7 @@ pub(super) fn discharge(tx: &Transaction<'_>, runner: RunnerId) -> Fallible<bool
 }
 
 const ALL: &str = "
-    SELECT id, pid, boot_id, workers, started_at FROM ax_runners
+    SELECT id, pid, start_time, boot_id, workers, started_at FROM ax_runners
     ORDER BY id";
 
 /// All runners that were not struck out.
@@ -51,9 +51,10 @@ pub(super) fn all(connection: &Connection) -> Fallible<Vec<Runner>> {
         Ok(Runner {
             id: row.get(0)?,
             pid: row.get(1)?,
-            boot_id: row.get(2)?,
-            workers: row.get(3)?,
-            started_at: row.get(4)?,
+            start_time: row.get(2)?,
+            boot_id: row.get(3)?,
+            workers: row.get(4)?,
+            started_at: row.get(5)?,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -51,12 +51,22 @@ fn ticks(start_time: u64) -> i64 {
     i64::try_from(start_time).unwrap_or(i64::MAX)
 }
 
-/// Writes the end of an attempt; `false` if it came too late to count.
+/// What writing the end of an attempt came to.
+pub(super) enum Written {
+    /// It counts.
+    Anew,
+    /// The same end was written before (it is told twice when a runner dies).
+    Before,
+    /// It came after the attempt was given up as lost.
+    Late,
+}
+
+/// Writes the end of an attempt.
 pub(super) fn settle(
     tx: &Transaction<'_>,
     settlement: &Settlement,
     now: Timestamp,
-) -> Fallible<bool> {
+) -> Fallible<Written> {
     let event = settlement.verdict.event();
     match guarded(tx, &settlement.claim)? {
         Some(state) if event.allows(state) => {
@@ -67,7 +77,7 @@ pub(super) fn settle(
                 close_attempt(tx, settlement)?;
                 keep_output(tx, &settlement.claim, &settlement.output)?;
             }
-            Ok(true)
+            Ok(Written::Anew)
         }
         Some(_) | None => note_late(tx, settlement),
     }
@@ -174,10 +184,9 @@ fn keep_output(tx: &Transaction<'_>, claim: &Claim, output: &Captured) -> Fallib
     Ok(())
 }
 
-/// Notes a result that came after the attempt was given up as lost. A result
-/// that was written before (it is told twice when a runner dies) is no news:
-/// `true`, as it counted then.
-fn note_late(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<bool> {
+/// Notes a result that came after the attempt was given up as lost, unless it
+/// is the one that was written before.
+fn note_late(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<Written> {
     const OUTCOME: &str = "
         SELECT outcome FROM ax_attempts
         WHERE job_id = :job AND attempt = :attempt AND owner = :owner";
@@ -191,12 +200,12 @@ fn note_late(tx: &Transaction<'_>, settlement: &Settlement) -> Fallible<bool> {
     let known: Option<Option<String>> =
         tx.prepare_cached(OUTCOME)?.query_row(attempt, |row| row.get(0)).optional()?;
     if known.flatten().as_deref() == Some(outcome.as_str()) {
-        return Ok(true);
+        return Ok(Written::Before);
     }
     let end = outcome.error(&settlement.output.last_line);
     let late = format!("reported later: {}", end.as_deref().unwrap_or("success"));
     tx.prepare_cached(NOTE)?.execute(named_params! {
         ":late": late, ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner,
     })?;
-    Ok(false)
+    Ok(Written::Late)
 }

@@ -8,27 +8,24 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ax_scheduler::data_dir::DataDir;
-use ax_scheduler::exec::{
-    Ended, Executor, Report, Site, Stop, Stopper, Supervised, journal, process,
-};
+use ax_scheduler::exec::{Ended, Executor, Report, Site, Stop, Stopper, Supervised, journal};
 use ax_scheduler::job::{
     self, Claim, Claimed, EnvBlock, JobId, OnLost, Outcome, Process, RetryPolicy, RunnerId, Spec,
 };
 
+use crate::harness;
+pub(super) use crate::harness::process::{is_alive, kill, pid_in};
+
 pub(super) const RUNNER: i64 = 3;
 pub(super) const KEEP: usize = 4;
 
-/// Waits until something is so; fails after 20 seconds.
+/// Waits until something is so.
 #[track_caller]
-pub(super) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(2));
-    }
+pub(super) fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    harness::wait_until(what, String::new, is_so);
 }
 
 /// The site of a runner whose supervisors are this test binary.
@@ -266,20 +263,4 @@ impl Begun {
     pub(super) fn pid_in(&self, name: &str) -> i32 {
         pid_in(&self.temp.join(name))
     }
-}
-
-/// Waits for a file with a process id in it.
-#[track_caller]
-pub(super) fn pid_in(path: &Path) -> i32 {
-    let read = || fs::read_to_string(path).ok()?.strip_suffix('\n')?.parse().ok();
-    wait_until(&format!("{} has a process id", path.display()), || read().is_some());
-    read().expect("there")
-}
-
-pub(super) fn is_alive(pid: i32) -> bool {
-    process::stat(pid).is_some_and(|stat| !stat.has_ended())
-}
-
-pub(super) fn kill(pid: i32, signal: nix::sys::signal::Signal) {
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).expect("signalled");
 }

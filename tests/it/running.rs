@@ -1,0 +1,26 @@
+//! `ax run`, with real processes.
+
+mod flows;
+mod hardship;
+mod losing;
+mod serving;
+mod sharing;
+mod stopping;
+
+use super::harness::{Desk, Runner, gate};
+
+/// Shell text of a job that writes its start and its end into the ledger and
+/// waits between for a file `go`.
+fn gated() -> String {
+    super::harness::ledger::noted(&gate("go"))
+}
+
+/// A runner of one worker with a job that waits for `go` and two more claimed.
+fn busy_runner(desk: &Desk, options: &[&str]) -> Runner {
+    for _ in 0..3 {
+        desk.add(&[], &gated());
+    }
+    let runner = desk.run(&[&["--workers", "1"], options].concat());
+    desk.wait_for_states(&["running", "dispatched", "dispatched"]);
+    runner
+}
