@@ -27,18 +27,23 @@ pub(super) enum Found {
     Ours(i32),
 }
 
+/// One statement, and so one moment: between two, somebody else could make
+/// the schema, and an empty file would look like another program's.
+const LOOK: &str = "
+    SELECT
+        (SELECT application_id FROM pragma_application_id),
+        (SELECT user_version FROM pragma_user_version),
+        NOT EXISTS (SELECT 1 FROM sqlite_schema)";
+
 /// Looks at a database without changing it.
 pub(super) fn look(connection: &Connection) -> rusqlite::Result<Found> {
-    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    match (pragma("application_id")?, pragma("user_version")?) {
-        (APPLICATION_ID, version) => Ok(Found::Ours(version)),
-        (0, 0) if is_empty(connection)? => Ok(Found::Empty),
-        (_, _) => Ok(Found::Foreign),
-    }
-}
-
-fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+    let (id, version, is_empty): (i32, i32, bool) =
+        connection.query_row(LOOK, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(match (id, version) {
+        (APPLICATION_ID, version) => Found::Ours(version),
+        (0, 0) if is_empty => Found::Empty,
+        (_, _) => Found::Foreign,
+    })
 }
 
 /// Brings an empty or an older database to [`VERSION`], as a whole or not at
