@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select, tick};
 
-use super::pace::Pace;
+use super::pace::{self, Pace};
 use super::pool::{FromWorker, Pool};
 use super::recover::Recovered;
 use super::{RunEvent, Scheduler, Step, recover};
@@ -135,7 +135,8 @@ impl<'a> Drive<'a> {
         for event in &step.events {
             (self.watch)(event);
         }
-        thread::sleep(pause);
+        let gathering = pace::gather(self.pool.queued(), self.pool.workers());
+        thread::sleep(pause.max(gathering));
         Ok(Some(step))
     }
 

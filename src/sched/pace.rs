@@ -5,6 +5,9 @@
 //! free. A runner that has held it for most of the recent past leaves it alone
 //! for a moment; one that commits now and then (a lone chain of short jobs)
 //! pays nothing.
+//!
+//! A commit costs the same for one result and for ten. While the workers have
+//! enough to do, a runner therefore waits a moment for more to come in.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +16,12 @@ const CREDIT: Duration = Duration::from_millis(6);
 
 /// The longest pause, in which about two of a waiting command's tries fit.
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// How long to wait for more results after a turn that left `queued` jobs to
+/// `workers`: a moment if each has its next two in the queue, else nothing.
+pub const fn gather(queued: usize, workers: usize) -> Duration {
+    if queued >= 2 * workers { PAUSE } else { Duration::ZERO }
+}
 
 /// Keeps account of how long the lock was held and free.
 #[derive(Debug)]
@@ -69,6 +78,12 @@ mod tests {
         let pauses = run(MS, Duration::ZERO);
         let total: Duration = pauses.iter().sum();
         assert!(total >= 40 * MS, "the lock is free for a good part of the time: {total:?}");
+    }
+
+    #[test]
+    fn nobody_waits_for_more_results_while_a_worker_could_run_dry() {
+        assert_eq!(gather(7, 4), Duration::ZERO);
+        assert_eq!(gather(8, 4), PAUSE);
     }
 
     #[test]

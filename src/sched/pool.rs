@@ -89,6 +89,16 @@ impl Pool {
         self.tasks.send(claimed).expect("the pool keeps a receiver of its own");
     }
 
+    /// How many jobs wait for a worker.
+    pub fn queued(&self) -> usize {
+        self.queued.len()
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
     /// Takes back the jobs that no worker has taken yet.
     pub fn take_back(&self) -> Vec<Claimed> {
         self.queued.try_iter().collect()

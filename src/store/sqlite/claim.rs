@@ -13,9 +13,6 @@ use crate::job::{
 };
 use crate::store::{Moved, Turn, Turned};
 
-/// How many due jobs become ready in one turn at most; the rest in the next.
-const RELEASES_PER_TURN: usize = 2_000;
-
 /// Does a turn.
 pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -> Fallible<Turned> {
     let mut turned = Turned::default();
@@ -61,6 +58,8 @@ fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
     Ok(due || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
 }
 
+/// At most so many in one turn, the rest in the next. A literal, as every limit
+/// here: a bound one has the engine prepare the statement anew each time.
 pub(super) const RELEASE: &str = "
     UPDATE ax_jobs SET status = :ready, updated_at = :now
     WHERE id IN (
@@ -68,13 +67,13 @@ pub(super) const RELEASE: &str = "
         WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now
             AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
         ORDER BY scheduled_at, id
-        LIMIT :limit)";
+        LIMIT 2000)";
 
 /// Lets what is due become ready: first starts (`Release`) and retries
 /// (`Rearm`, then `Release`).
 fn release(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
     tx.prepare_cached(RELEASE)?.execute(named_params! {
-        ":ready": Event::Release.target(), ":now": now, ":limit": RELEASES_PER_TURN,
+        ":ready": Event::Release.target(), ":now": now,
     })?;
     Ok(())
 }
@@ -101,27 +100,23 @@ fn next_due(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Optio
 pub(super) const READY: &str = "
     SELECT id FROM ax_jobs
     WHERE status = 'ready' AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
-    ORDER BY priority DESC, scheduled_at, id
-    LIMIT :limit";
+    ORDER BY priority DESC, scheduled_at, id";
 
 pub(super) const READY_IN_SCOPE: &str = "
     SELECT id FROM ax_jobs
     WHERE flow_run = :scope AND status = 'ready'
         AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
-    ORDER BY priority DESC, scheduled_at, id
-    LIMIT :limit";
+    ORDER BY priority DESC, scheduled_at, id";
 
-/// The jobs to take next, in order.
+/// The jobs to take next, in order; no more are read than asked for.
 fn ready(connection: &Connection, scope: Option<FlowRunId>, limit: usize) -> Fallible<Vec<JobId>> {
     let id = |row: &Row<'_>| row.get(0);
     let jobs = match scope {
-        None => connection
-            .prepare_cached(READY)?
-            .query_map(named_params! { ":limit": limit }, id)?
-            .collect::<rusqlite::Result<_>>(),
+        None => connection.prepare_cached(READY)?.query_map([], id)?.take(limit).collect(),
         Some(_) => connection
             .prepare_cached(READY_IN_SCOPE)?
-            .query_map(named_params! { ":scope": scope, ":limit": limit }, id)?
+            .query_map(named_params! { ":scope": scope }, id)?
+            .take(limit)
             .collect::<rusqlite::Result<_>>(),
     };
     Ok(jobs?)

@@ -19,8 +19,7 @@ pub(super) const PER_TURN: usize = 5_000;
 
 pub(super) const NEXT: &str = "
     SELECT job_id, edge FROM ax_judge
-    ORDER BY job_id
-    LIMIT :limit";
+    ORDER BY job_id";
 
 const DONE: &str = "DELETE FROM ax_judge WHERE job_id = :job";
 
@@ -57,9 +56,8 @@ pub(super) fn is_open(connection: &Connection) -> Fallible<bool> {
 
 fn next(tx: &Transaction<'_>, limit: usize) -> Fallible<Vec<(JobId, bool)>> {
     let mut next = tx.prepare_cached(NEXT)?;
-    let rows =
-        next.query_map(named_params! { ":limit": limit }, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let rows = next.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.take(limit).collect::<rusqlite::Result<_>>()?)
 }
 
 /// Judges one job; `edge` says that an edge of it may be new.
