@@ -64,6 +64,12 @@ pub(super) struct Hosted {
 }
 
 impl Hosted {
+    /// A supervisor that is spoken to over this stream.
+    #[cfg(test)]
+    pub(super) fn of(identity: Identity, stream: UnixStream) -> Self {
+        Self { identity, stream, inbox: Inbox::new(), journal: PathBuf::new() }
+    }
+
     /// Starts one that will write the next journal of the site.
     pub(super) fn start(site: &Site) -> io::Result<Self> {
         let serial = site.serials.fetch_add(1, Ordering::Relaxed);

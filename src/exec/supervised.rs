@@ -248,3 +248,57 @@ fn ended(claim: Claim, outcome: Outcome) -> Ended {
     let ended_at = SystemClock.now();
     Ended { claim, outcome, process: None, ended_at, output: Captured::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::protocol::Inbox;
+    use crate::job::{Command, EnvBlock, JobId, OnLost, RetryPolicy, RunnerId, Spec};
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn claimed() -> Claimed {
+        Claimed {
+            claim: Claim { job: JobId(12), attempt: 1, owner: RunnerId(3) },
+            title: String::new(),
+            spec: Spec {
+                command: Command::Shell(b"true".to_vec()),
+                cwd: None,
+                umask: None,
+                env: None,
+                extra_env: EnvBlock::default(),
+                timeout: None,
+                kill_after: Duration::ZERO,
+            },
+            policy: RetryPolicy {
+                max_retries: 0,
+                retry_count: 0,
+                delay: Duration::ZERO,
+                backoff: 1.0,
+                max_delay: Duration::ZERO,
+                on_lost: OnLost::Hold,
+                losses: 0,
+            },
+        }
+    }
+
+    #[test]
+    fn a_stop_that_comes_before_the_job_was_sent_follows_it() {
+        let mut executor =
+            Supervised::new(Arc::new(Site::new(Path::new("/none.db"), RunnerId(3), 1)));
+        let (ours, mut theirs) = UnixStream::pair().expect("made");
+        lock(&executor.line).stream = Some(ours.try_clone().expect("the same"));
+        executor.hosted = Some(Hosted::of(Identity::own().expect("shown"), ours));
+
+        let job = claimed();
+        lock(&executor.line).claim = Some(job.claim);
+        executor.stopper().stop(Claim { attempt: 2, ..job.claim }, Stop::Shutdown);
+        executor.stopper().stop(job.claim, Stop::Cancel);
+        executor.send(&job).expect("sent");
+
+        let mut inbox = Inbox::<Order<'static>>::new();
+        let mut next = || inbox.wait(&mut theirs).expect("read");
+        assert!(matches!(next(), Some(Order::Run(sent)) if *sent == Cow::Owned(job.clone())));
+        assert!(matches!(next(), Some(Order::Stop { why: Stop::Cancel, .. })));
+    }
+}

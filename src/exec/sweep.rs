@@ -164,38 +164,31 @@ mod tests {
         assert!(!trace.fits(&seen(50, 60, 99), true));
     }
 
-    /// A process that is ended with the test, however that ends.
-    struct Sleeper(std::process::Child);
-
-    impl Drop for Sleeper {
-        fn drop(&mut self) {
-            let _ = self.0.kill();
-            let _ = self.0.wait();
-        }
-    }
-
     #[test]
     fn a_process_is_known_by_the_environment_of_its_attempt() {
-        let db = format!("/of-test-process-{}.db", std::process::id());
+        // No other run of this test may find the process.
+        let db = format!("/{}.db", std::process::id());
+        let db = db.as_str();
         let mut child = std::process::Command::new("sleep")
             .arg("300")
-            .envs([("AX_JOB_ID", "12"), ("AX_ATTEMPT", "1"), ("AX_DB", &db)])
+            .envs([("AX_JOB_ID", "12"), ("AX_ATTEMPT", "1"), ("AX_DB", db)])
             .spawn()
-            .map(Sleeper)
             .expect("started");
         let boot_id = process::boot_id().expect("known");
         let nobody = Identity { pid: i32::MAX, start_time: 0, boot_id };
-        let found = |claim, db: Option<&[u8]>| {
-            let found = Trace::new(nobody.clone(), claim, None, db).survivors().expect("read");
+        let trace = |claim, db: Option<&str>| {
+            Trace::new(nobody.clone(), claim, None, db.map(str::as_bytes))
+        };
+        let found = |claim, db| {
+            let found = trace(claim, db).survivors().expect("read");
             found.iter().map(|stat| u32::try_from(stat.pid).expect("positive")).collect::<Vec<_>>()
         };
-        assert_eq!(found(CLAIM, Some(db.as_bytes())), [child.0.id()]);
-        assert!(found(CLAIM, Some(b"/another.db")).is_empty());
-        assert!(found(Claim { attempt: 2, ..CLAIM }, Some(db.as_bytes())).is_empty());
+        assert_eq!(found(CLAIM, Some(db)), [child.id()]);
+        assert!(found(CLAIM, Some("/another.db")).is_empty());
+        assert!(found(Claim { attempt: 2, ..CLAIM }, Some(db)).is_empty());
         assert!(found(CLAIM, None).is_empty());
-        sweep_survivors(&Trace::new(nobody.clone(), CLAIM, None, Some(db.as_bytes())))
-            .expect("swept");
-        assert!(child.0.wait().expect("waited for").code().is_none());
+        sweep_survivors(&trace(CLAIM, Some(db))).expect("swept");
+        assert!(child.wait().expect("waited for").code().is_none());
     }
 
     #[test]

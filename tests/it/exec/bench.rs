@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -118,8 +118,19 @@ impl Bench {
         job
     }
 
+    /// Runs a job here; one that does not end in a minute ends the tests.
     pub(super) fn run(&mut self, job: &Claimed) -> Ended {
-        self.executor.execute(job, &mut |_| ())
+        let (done, is_done) = mpsc::channel::<()>();
+        let title = job.title.clone();
+        thread::spawn(move || {
+            if is_done.recv_timeout(Duration::from_secs(60)) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("this job did not end: {title}");
+                std::process::abort();
+            }
+        });
+        let ended = self.executor.execute(job, &mut |_| ());
+        drop(done);
+        ended
     }
 
     pub(super) fn run_text(&mut self, text: &str) -> Ended {

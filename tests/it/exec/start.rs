@@ -201,7 +201,9 @@ fn output_under(shell: &str, text: &str) -> String {
     let idle = bench.dir.root().join("idle");
     wait_until("the runner idles", || idle.exists());
     runner.kill();
-    String::from_utf8(bench.recorded_ends(1).remove(0).output.bytes).expect("text")
+    let ended = bench.recorded_ends(1).remove(0);
+    assert_eq!(ended.outcome, Outcome::Exited(0));
+    String::from_utf8(ended.output.bytes).expect("text")
 }
 
 #[test]
