@@ -287,6 +287,7 @@ mod tests {
         let mut executor =
             Supervised::new(Arc::new(Site::new(Path::new("/none.db"), RunnerId(3), 1)));
         let (ours, mut theirs) = UnixStream::pair().expect("made");
+        theirs.set_read_timeout(Some(Duration::from_secs(10))).expect("set");
         lock(&executor.line).stream = Some(ours.try_clone().expect("the same"));
         executor.hosted = Some(Hosted::of(Identity::own().expect("shown"), ours));
 

@@ -178,8 +178,9 @@ impl Bench {
     /// a shell.
     pub(super) fn start_runner_as(&self, shell: &str, limit: Duration, texts: &[&str]) -> Runner {
         let own = std::env::current_exe().expect("a program");
-        let child = Command::new("/bin/sh")
-            .args(["-c", &format!("{shell} exec \"$@\""), "sh"])
+        // Of the shells it is bash that can ignore SIGCHLD.
+        let child = Command::new("bash")
+            .args(["-c", &format!("{shell} exec \"$@\""), "bash"])
             .arg(own)
             .args(["exec::runner_part", "--exact", "--nocapture", "__run"])
             .arg(self.db())
