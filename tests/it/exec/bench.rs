@@ -123,7 +123,7 @@ impl Bench {
         let (done, is_done) = mpsc::channel::<()>();
         let title = job.title.clone();
         thread::spawn(move || {
-            if is_done.recv_timeout(Duration::from_secs(60)) == Err(RecvTimeoutError::Timeout) {
+            if is_done.recv_timeout(Duration::from_mins(1)) == Err(RecvTimeoutError::Timeout) {
                 eprintln!("this job did not end: {title}");
                 std::process::abort();
             }
