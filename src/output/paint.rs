@@ -27,5 +27,9 @@ pub const fn of(state: State) -> Paint {
 
 /// `text` in a colour, if there are to be any.
 pub fn paint(text: &str, paint: Paint, color: bool) -> String {
-    if color && paint != PLAIN { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
+    if color && paint != PLAIN && !text.is_empty() {
+        format!("{paint}{text}{paint:#}")
+    } else {
+        text.to_owned()
+    }
 }

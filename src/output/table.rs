@@ -5,6 +5,7 @@
 //! a width, but no column that may shrink is wider than [`WIDEST`].
 
 use anstyle::Style as Paint;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Width, presets};
 
 use super::Style;
 use super::paint::{self, paint};
@@ -13,9 +14,11 @@ use super::text::{pad, shorten, width};
 /// The widest that a column which may shrink is in a pipe.
 const WIDEST: usize = 80;
 /// The narrowest that a column which may shrink becomes.
-const NARROWEST: usize = 10;
-/// Between two columns.
-const GAP: &str = "  ";
+const NARROWEST: u16 = 10;
+/// The blanks between two columns.
+const GAP: u16 = 2;
+/// Text is cut at any letter: what would part words is in no cell.
+const NOWHERE: char = '\n';
 
 /// A column of a table.
 #[derive(Clone, Debug)]
@@ -43,6 +46,16 @@ impl Column {
     pub const fn shrinking(mut self) -> Self {
         self.shrinks = true;
         self
+    }
+
+    /// How wide it may be, the gap behind it included, if its widest cell is
+    /// this wide.
+    fn constraint(&self, widest: u16, gap: u16) -> ColumnConstraint {
+        if self.shrinks {
+            ColumnConstraint::LowerBoundary(Width::Fixed(widest.min(NARROWEST) + gap))
+        } else {
+            ColumnConstraint::ContentWidth
+        }
     }
 }
 
@@ -86,61 +99,53 @@ impl Table {
     }
 
     /// The table as text; nothing at all without rows.
-    pub fn render(&self, style: Style) -> String {
+    pub fn render(mut self, style: Style) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
-        let widths = self.widths(style.width);
-        let head: Vec<Cell> =
-            self.columns.iter().map(|column| Cell::painted(&column.title, paint::HEAD)).collect();
-        let mut text = self.line(&head, &widths, style.color);
-        for row in &self.rows {
-            text.push_str(&self.line(row, &widths, style.color));
+        let mut drawn = comfy_table::Table::new();
+        drawn.load_style(presets::NOTHING).set_delimiter(NOWHERE).force_no_tty();
+        let titles = self.columns.iter().map(|column| Cell::painted(&column.title, paint::HEAD));
+        drawn.set_header(self.line(&titles.collect::<Vec<_>>(), style));
+        for row in std::mem::take(&mut self.rows) {
+            drawn.add_row(self.line(&row, style));
         }
-        text
+        self.arrange(&mut drawn, style.width);
+        format!("{}\n", drawn.trim_fmt())
     }
 
-    fn widths(&self, room: Option<usize>) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.columns.iter().map(|c| width(&c.title)).collect();
-        for row in &self.rows {
-            for (wide, cell) in widths.iter_mut().zip(row) {
-                *wide = width(&cell.text).max(*wide);
-            }
-        }
-        for (wide, column) in widths.iter_mut().zip(&self.columns) {
-            if column.shrinks {
-                *wide = (*wide).min(room.unwrap_or(WIDEST));
-            }
-        }
+    /// A row of one line. Text is cut before, too: there may be megabytes of it.
+    fn line(&self, cells: &[Cell], style: Style) -> Row {
+        let longest = style.width.unwrap_or(WIDEST);
+        let shown = cells.iter().zip(&self.columns).map(|(cell, column)| {
+            let cut = column.shrinks.then(|| shorten(&cell.text, longest));
+            paint(cut.as_ref().unwrap_or(&cell.text), cell.paint, style.color)
+        });
+        let mut row = Row::from(shown);
+        row.max_height(1);
+        row
+    }
+
+    fn arrange(&self, drawn: &mut comfy_table::Table, room: Option<usize>) {
         if let Some(room) = room {
-            self.shrink(&mut widths, room);
+            drawn.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns(room));
         }
-        widths
-    }
-
-    /// Takes from the widest column that may shrink until all fit.
-    fn shrink(&self, widths: &mut [usize], room: usize) {
-        let gaps = GAP.len() * widths.len().saturating_sub(1);
-        while widths.iter().sum::<usize>() + gaps > room {
-            let shrinking = widths.iter_mut().zip(&self.columns).filter(|(_, c)| c.shrinks);
-            match shrinking.map(|(wide, _)| wide).max() {
-                Some(widest) if *widest > NARROWEST => *widest -= 1,
-                Some(_) | None => break,
+        let widths = drawn.column_max_content_widths();
+        let last = self.columns.len().saturating_sub(1);
+        let each = drawn.column_iter_mut().zip(&self.columns).zip(widths);
+        for (n, ((drawn, column), widest)) in each.enumerate() {
+            let gap = if n == last { 0 } else { GAP };
+            drawn.set_padding((0, gap)).set_constraint(column.constraint(widest, gap));
+            if column.right {
+                drawn.set_cell_alignment(CellAlignment::Right);
             }
         }
     }
+}
 
-    fn line(&self, cells: &[Cell], widths: &[usize], color: bool) -> String {
-        let fitted = |((cell, column), wide): ((&Cell, &Column), &usize)| {
-            let text = if column.shrinks { shorten(&cell.text, *wide) } else { cell.text.clone() };
-            let blanks = " ".repeat(wide.saturating_sub(width(&text)));
-            let shown = paint(&text, cell.paint, color);
-            if column.right { blanks + &shown } else { shown + &blanks }
-        };
-        let cells: Vec<_> = cells.iter().zip(&self.columns).zip(widths).map(fitted).collect();
-        let line = cells.join(GAP);
-        format!("{}\n", line.trim_end())
-    }
+/// A width as the drawing library takes it.
+fn columns(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
 }
 
 /// Lines of `label: value` with the values below each other.
@@ -155,7 +160,11 @@ pub fn labelled(pairs: &[(&str, String)], style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::output::escape::escape;
 
     const PIPE: Style = Style { color: false, width: None };
 
@@ -207,8 +216,36 @@ ID  NAME          END
 
     #[test]
     fn colours_take_no_room() {
-        let colored = table().render(Style { color: true, width: Some(24) });
         let plain = table().render(Style { color: false, width: Some(24) });
-        assert_eq!(colored.replace("\x1b[1m", "").replace("\x1b[0m", ""), plain);
+        assert_eq!(without_colors(&table().render(Style { color: true, width: Some(24) })), plain);
+    }
+
+    fn without_colors(text: &str) -> String {
+        text.replace("\x1b[1m", "").replace("\x1b[2m", "").replace("\x1b[0m", "")
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_in_the_cells_a_row_is_one_line_that_fits(
+            rows in vec([".{0,30}", ".{0,90}", ".{0,200}"], 1..9),
+            room in prop::option::of(40..200_usize),
+            color: bool,
+        ) {
+            let columns = vec![
+                Column::new("id").right().shrinking(),
+                Column::new("name").shrinking(),
+                Column::new("error").shrinking(),
+            ];
+            let mut table = Table::new(columns);
+            for row in &rows {
+                let cells = row.iter().map(|text| Cell::painted(escape(text.as_bytes()), paint::FAINT));
+                table.row(cells.collect());
+            }
+            let text = without_colors(&table.render(Style { color, width: room }));
+            prop_assert_eq!(text.lines().count(), 1 + rows.len());
+            let widest = room.unwrap_or(3 * WIDEST + 4);
+            prop_assert!(text.lines().all(|line| width(line) <= widest), "{}", text);
+            prop_assert!(color || text.lines().all(|line| line.trim_end() == line), "{}", text);
+        }
     }
 }
