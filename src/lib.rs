@@ -36,6 +36,7 @@
 //! | [`cli`], [`when`] | what may be typed; durations and times in it |
 //! | [`clock`] | the only reader of the wall clock |
 //! | [`data_dir`] | the directory beside the database |
+//! | [`escape`] | makes bytes that a stranger chose harmless to a terminal |
 //! | [`exit`], [`failure`] | exit codes; how a person is told of a failure |
 //!
 //! Who may use whom is tested: `job` uses nothing, `store` and `exec` use
@@ -64,6 +65,7 @@ pub mod clock;
 pub mod cmd;
 pub mod data_dir;
 pub mod doctor;
+pub mod escape;
 pub mod exec;
 pub mod exit;
 pub mod failure;

@@ -10,10 +10,10 @@ use super::printed::{read_output, seek_to_last};
 use super::{Answer, Context, select, unprinted};
 use crate::cli::LogsArgs;
 use crate::data_dir::DataDir;
+use crate::escape::Escaping;
 use crate::exit;
 use crate::failure::Failure;
 use crate::job::{Attempt, JobId};
-use crate::output::escape::Escaping;
 use crate::store::{Error, Store};
 
 /// Between two looks at an attempt that is followed.

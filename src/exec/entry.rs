@@ -9,8 +9,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::journal::SLOT;
-use super::output::escape;
 use super::process::Identity;
+use crate::escape::escape;
 use crate::job::{Claim, JobId, Outcome, Process, RunnerId, Timestamp};
 
 /// The end of a line that is whole.

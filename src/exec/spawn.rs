@@ -22,7 +22,7 @@ use nix::sys::signal::SigSet;
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{AccessFlags, Pid, access, chdir, fchdir};
 
-use super::output::escape;
+use crate::escape::escape;
 use crate::job::{Command, EnvBlock, Spec};
 
 /// Where programs are when the job's environment has no `PATH`.

@@ -24,6 +24,7 @@ use nix::fcntl::{FallocateFlags, OFlag, fallocate, fcntl};
 
 use super::output;
 use super::spawn::reason;
+use crate::escape::last_line;
 use crate::job::Captured;
 
 /// Holes begin and end at multiples of this, which every file system's block
@@ -128,7 +129,7 @@ impl Spool {
 
     fn last_line(&self, length: u64) -> String {
         let Ok(file) = &self.file else { return String::new() };
-        output::last_line(&file.read(length.saturating_sub(output::TAIL), length))
+        last_line(&file.read(length.saturating_sub(output::TAIL), length))
     }
 
     /// Removes the file, unless it has a name of its own.
@@ -202,7 +203,7 @@ impl SpoolFile {
             bytes.extend(self.read(length - half, length));
             bytes
         };
-        let last_line = output::last_line(&bytes);
+        let last_line = last_line(&bytes);
         Captured { bytes, written: length, in_file: false, last_line }
     }
 
@@ -237,7 +238,7 @@ pub fn salvage(spool: &Path, name: &Path) -> Captured {
     let from = length.saturating_sub(output::TAIL);
     let mut tail = vec![0; usize::try_from(length - from).unwrap_or(0)];
     let last_line = match own.read_exact_at(&mut tail, from) {
-        Ok(()) => output::last_line(&tail),
+        Ok(()) => last_line(&tail),
         Err(_) => String::new(),
     };
     Captured { bytes: Vec::new(), written: length, in_file: true, last_line }

@@ -1,8 +1,8 @@
 //! How the parts of a job appear in a table.
 
-use super::escape::escape;
 use super::table::Cell;
 use super::{Moment, json, paint, time};
+use crate::escape::{escape, last_line};
 use crate::job::phase::Phase;
 use crate::job::{Job, State, Timestamp};
 
@@ -119,7 +119,7 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
 /// The last line of the error of the last attempt.
 pub fn error(job: &Job) -> Cell {
     let error = job.reason.as_ref().or(job.last_error.as_ref());
-    escape(error.map_or("", |text| text.lines().last().unwrap_or("")).as_bytes()).into()
+    last_line(error.map_or("", String::as_str).as_bytes()).into()
 }
 
 #[cfg(test)]

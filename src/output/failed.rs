@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::escape::escape;
 use super::table::{Cell, Column, Table};
 use super::{Items, Moment, Style, View, cells, json, paint};
+use crate::escape::escape;
 use crate::job::{Attempt, Job, JobId};
 
 /// A job that failed, and how its last attempt ended.

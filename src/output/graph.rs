@@ -5,11 +5,11 @@ use std::iter;
 
 use serde_json::{Value, json};
 
-use super::escape::escape;
 use super::table::{Cell, Column, Table};
 use super::text::shorten;
 use super::tree::{Drawing, Links};
 use super::{Items, Style, View, cells, paint};
+use crate::escape::escape;
 use crate::job::{Dependency, JobId, State};
 
 /// A job as a graph shows it.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::escape::escape;
 use super::table::{Cell, Column, Table};
 use super::{Items, Moment, Style, View, cells, json, paint, time};
+use crate::escape::escape;
 use crate::job::{Job, JobId, Timestamp};
 
 /// What is said on a terminal when a list is empty.

@@ -7,7 +7,6 @@
 
 pub mod added;
 pub mod cells;
-pub mod escape;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod failed;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::escape::escape;
 use super::{Style, View, paint};
+use crate::escape::escape;
 use crate::job::{Event, JobId};
 use crate::store::Moved;
 

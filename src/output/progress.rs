@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::escape::escape;
+use crate::escape::escape;
 use crate::job::{JobId, State};
 use crate::sched::RunEvent;
 

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::escape::escape;
 use super::failed::end;
 use super::graph::Node;
 use super::table::{Cell, Column, Table, labelled};
 use super::text::shorten;
 use super::{Moment, Style, View, cells, json, paint, time};
+use crate::escape::{escape, escape_line};
 use crate::job::{Attempt, EnvBlock, Job, JobId, Kind};
 
 /// Neighbours that are listed; there may be 100,000 of them.
@@ -77,7 +77,7 @@ impl Shown {
 
     fn output_lines(&self) -> Vec<String> {
         let lines = self.output.split_inclusive(|byte| *byte == b'\n');
-        lines.map(|line| escape(line.strip_suffix(b"\n").unwrap_or(line))).collect()
+        lines.map(|line| escape_line(line.strip_suffix(b"\n").unwrap_or(line))).collect()
     }
 
     fn fields(&self, moment: Moment, style: Style) -> Vec<(&'static str, String)> {

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::escape::escape;
 use super::table::{Column, Table, labelled};
 use super::{Moment, Style, View, json, paint, time};
+use crate::escape::escape;
 use crate::job::{JobId, State};
 use crate::store::{Counts, Runner};
 

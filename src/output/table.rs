@@ -164,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::output::escape::escape;
+    use crate::escape::escape;
 
     const PIPE: Style = Style { color: false, width: None };
 

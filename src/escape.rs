@@ -17,6 +17,28 @@ pub fn escape(bytes: &[u8]) -> String {
     escaped
 }
 
+/// The same for a line that a job printed: its tabs are blanks.
+pub fn escape_line(line: &[u8]) -> String {
+    let blank = |byte: &u8| if *byte == b'\t' { b' ' } else { *byte };
+    escape(&line.iter().map(blank).collect::<Vec<_>>())
+}
+
+/// The last line that is not blank, escaped and at most 200 characters long.
+/// Of a line that was overwritten by carriage returns the last state counts.
+pub fn last_line(output: &[u8]) -> String {
+    const LONGEST: usize = 200;
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let mut lines = output.rsplit(is_end).map(<[u8]>::trim_ascii);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    // No character is longer than 4 bytes, and an escape is no shorter than
+    // what it stands for.
+    let shown = escape_line(&line[..line.len().min(4 * LONGEST + 4)]);
+    match shown.char_indices().nth(LONGEST) {
+        None => shown,
+        Some(_) => shown.chars().take(LONGEST - 1).chain(['…']).collect(),
+    }
+}
+
 fn push(escaped: &mut String, char: char) {
     let written = match char {
         '\n' => escaped.write_str("\\n"),
@@ -118,6 +140,36 @@ mod tests {
             r"x\u{9b}31m\u{202e}y\u{2066}"
         );
         assert_eq!(escape(b"one\ntwo\tthree\r\0"), r"one\ntwo\tthree\r\x00");
+    }
+
+    #[test]
+    fn the_last_line_is_the_last_one_that_is_not_blank() {
+        assert_eq!(last_line(b"one\ntwo\n\n  \n"), "two");
+        assert_eq!(last_line(b"one"), "one");
+        assert_eq!(last_line(b"\n \n"), "");
+        assert_eq!(last_line(b""), "");
+    }
+
+    #[test]
+    fn of_a_progress_line_the_last_state_counts() {
+        assert_eq!(last_line(b"10%\r50%\r100%\r\n"), "100%");
+        assert_eq!(last_line(b"10%\r50%"), "50%");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_to_200_characters() {
+        for text in ["x".repeat(1_000_000), "ä".repeat(1000), "\x1b".repeat(500)] {
+            let line = last_line(text.as_bytes());
+            assert_eq!(line.chars().count(), 200);
+            assert!(line.ends_with('…'));
+        }
+        assert_eq!(last_line("ä".repeat(200).as_bytes()), "ä".repeat(200));
+    }
+
+    #[test]
+    fn the_tabs_of_a_printed_line_are_blanks() {
+        assert_eq!(escape_line(b"a\tb\x1b\n"), r"a b\x1b\n");
+        assert_eq!(last_line(b"a\tb\n"), "a b");
     }
 
     #[test]
