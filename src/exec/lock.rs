@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
 /// Makes a lock and holds it until the file is dropped or the process ends.
@@ -30,12 +30,26 @@ pub fn hold_lock(path: &Path) -> io::Result<File> {
     named.and(removed).map(|()| file)
 }
 
-/// Tells whether somebody holds a lock.
+/// Tells whether somebody holds a lock; one that is not there is not held, and
+/// a symbolic link is none.
 ///
 /// # Errors
-/// When the file cannot be opened; [`io::ErrorKind::NotFound`] if there is none.
+/// When it cannot be opened or asked.
 pub fn is_locked(path: &Path) -> io::Result<bool> {
-    is_file_locked(&File::open(path)?)
+    match open(path) {
+        Ok(file) => is_file_locked(&file),
+        Err(error) if is_none(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+fn is_none(error: &io::Error) -> bool {
+    [Errno::NOENT, Errno::LOOP].map(Some).contains(&Errno::from_io_error(error))
 }
 
 /// A lock that somebody else holds, kept open to ask for it often.
@@ -45,7 +59,7 @@ pub struct Fence(Option<File>);
 impl Fence {
     /// Opens the lock; one that is not there is not held.
     pub fn open(path: &Path) -> Self {
-        Self(File::open(path).ok())
+        Self(open(path).ok())
     }
 
     /// Tells whether its owner is alive.
@@ -110,6 +124,24 @@ mod tests {
     fn a_lock_that_is_not_there_is_not_held() {
         let path = Path::new("/nonexistent/lock");
         assert!(!Fence::open(path).holds());
-        assert_eq!(is_locked(path).expect_err("missing").kind(), io::ErrorKind::NotFound);
+        assert!(!is_locked(path).expect("asked"));
+    }
+
+    #[test]
+    fn a_link_to_a_lock_that_is_held_is_no_lock() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("runner-1");
+        let _held = hold_lock(&path).expect("made");
+        let link = dir.path().join("runner-2");
+        std::os::unix::fs::symlink("runner-1", &link).expect("made");
+        assert!(!is_locked(&link).expect("asked"));
+    }
+
+    #[test]
+    fn a_lock_that_cannot_be_asked_is_an_error() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("file");
+        fs::write(&path, "").expect("written");
+        assert!(is_locked(&path.join("runner-1")).is_err());
     }
 }
