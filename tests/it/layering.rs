@@ -7,10 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module and the other modules it may use.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("job", &[]),
     ("exit", &[]),
     ("suggest", &[]),
+    ("escape", &[]),
     ("clock", &["job"]),
     ("data_dir", &["job"]),
     ("when", &["job", "clock"]),
@@ -19,17 +20,17 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     // Knows no process.
     ("store", &["job", "data_dir"]),
     // Knows no database.
-    ("exec", &["job", "clock", "data_dir"]),
+    ("exec", &["job", "clock", "data_dir", "escape"]),
     ("sched", &["job", "clock", "data_dir", "exec", "store"]),
     ("failure", &["exit", "store"]),
     ("flow", &["job", "failure", "fields", "suggest"]),
     ("doctor", &["job", "clock", "data_dir", "exec", "failure", "sched", "store"]),
-    ("output", &["job", "cli", "store", "sched"]),
+    ("output", &["job", "cli", "escape", "store", "sched"]),
     (
         "cmd",
         &[
-            "cli", "clock", "data_dir", "doctor", "exec", "exit", "failure", "fields", "flow",
-            "job", "output", "sched", "store", "suggest", "when",
+            "cli", "clock", "data_dir", "doctor", "escape", "exec", "exit", "failure", "fields",
+            "flow", "job", "output", "sched", "store", "suggest", "when",
         ],
     ),
 ];
