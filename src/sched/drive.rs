@@ -289,11 +289,10 @@ impl<'a> Drive<'a> {
         self.stage = Stage::Stopping;
         self.deadline = None;
         (self.watch)(&RunEvent::Stopping("running jobs are stopped and go back to the queue"));
-        self.stop_all();
     }
 
     /// Tells every worker to stop. One that has only just taken its job may
-    /// miss it, so this is repeated until all are done.
+    /// miss it, so this is said again until all are done.
     fn stop_all(&self) {
         for claim in self.scheduler.claims() {
             self.pool.stop(claim, Stop::Shutdown);

@@ -1,1 +1,7 @@
-//! x
+//! The scheduler without processes: fakes on the far sides of its seams, a real
+//! database behind the store.
+
+mod drive;
+mod fakes;
+mod play;
+mod turn;

@@ -1,0 +1,306 @@
+//! The far sides of the seams: workers that a test plays, and a store that
+//! fails when it is told to.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use ax_scheduler::clock::{Clock, SystemClock};
+use ax_scheduler::exec::{Ended, Executor, Stop, Stopper};
+use ax_scheduler::job::{
+    Added, Attempt, Captured, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId,
+    NewJob, Outcome, Process, RunnerId, State, Timestamp,
+};
+use ax_scheduler::store::{
+    Counts, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival, Runner,
+    Selector, Store, Turn, Turned,
+};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What a job does next.
+#[derive(Debug)]
+pub(super) enum Act {
+    /// Its start is told of.
+    Start,
+    /// It ends.
+    End(Outcome),
+    /// Its worker panics.
+    Panic,
+}
+
+/// Where jobs are played: a test sees which are begun and says what they do.
+#[derive(Clone)]
+pub(super) struct Hall {
+    begin: Sender<Claim>,
+    begun: Receiver<Claim>,
+    acts: Arc<Mutex<HashMap<Claim, Sender<Act>>>>,
+    stops: Arc<Mutex<Vec<Claim>>>,
+    /// How many stops go by unheard.
+    deaf: Arc<Mutex<usize>>,
+    /// How many executors there are.
+    executors: Arc<AtomicUsize>,
+}
+
+impl Hall {
+    pub(super) fn new() -> Self {
+        let (begin, begun) = unbounded();
+        Self {
+            begin,
+            begun,
+            acts: Arc::default(),
+            stops: Arc::default(),
+            deaf: Arc::default(),
+            executors: Arc::default(),
+        }
+    }
+
+    pub(super) fn executor(&self) -> Box<dyn Executor> {
+        self.executors.fetch_add(1, Ordering::Relaxed);
+        Box::new(Player(self.clone()))
+    }
+
+    /// Lets so many stops go by unheard.
+    pub(super) fn be_deaf_to(&self, stops: usize) {
+        *locked(&self.deaf) = stops;
+    }
+
+    /// The next job that is begun.
+    #[track_caller]
+    pub(super) fn begun(&self) -> Claim {
+        self.begun.recv_timeout(PATIENCE).expect("a job is begun")
+    }
+
+    /// Makes sure that no job was begun that was not asked for.
+    #[track_caller]
+    pub(super) fn none_begun(&self) {
+        assert_eq!(self.begun.try_recv().ok(), None);
+    }
+
+    pub(super) fn act(&self, claim: Claim, act: Act) {
+        locked(&self.acts)[&claim].send(act).expect("it is being played");
+    }
+
+    pub(super) fn end(&self, claim: Claim, code: i32) {
+        self.act(claim, Act::End(Outcome::Exited(code)));
+    }
+
+    /// The stops that came, heard or not.
+    pub(super) fn stops(&self) -> Vec<Claim> {
+        locked(&self.stops).clone()
+    }
+
+    /// How many executors there are.
+    pub(super) fn executors(&self) -> usize {
+        self.executors.load(Ordering::Relaxed)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nobody panics with it")
+}
+
+struct Player(Hall);
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        self.0.executors.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Executor for Player {
+    fn execute(&mut self, claimed: &Claimed, started: &mut dyn FnMut(Process)) -> Ended {
+        let claim = claimed.claim;
+        let (sender, acts) = unbounded();
+        locked(&self.0.acts).insert(claim, sender);
+        self.0.begin.send(claim).expect("the hall listens");
+        let outcome = loop {
+            match acts.recv().expect("the hall keeps a sender") {
+                Act::Start => {
+                    started(Process { pid: 1, start_time: 1, started_at: SystemClock.now() });
+                }
+                Act::End(outcome) => break outcome,
+                Act::Panic => panic!("told to"),
+            }
+        };
+        ended(claim, outcome)
+    }
+
+    fn stopper(&self) -> Box<dyn Stopper> {
+        Box::new(Prompter(self.0.clone()))
+    }
+}
+
+struct Prompter(Hall);
+
+impl Stopper for Prompter {
+    fn stop(&self, claim: Claim, _why: Stop) {
+        let Hall { acts, stops, deaf, .. } = &self.0;
+        locked(stops).push(claim);
+        let mut deaf = locked(deaf);
+        if *deaf > 0 {
+            *deaf -= 1;
+        } else if let Some(acts) = locked(acts).get(&claim) {
+            // It may have ended by itself.
+            let _ = acts.send(Act::End(Outcome::Interrupted));
+        }
+    }
+}
+
+/// An end without a process.
+pub(super) fn ended(claim: Claim, outcome: Outcome) -> Ended {
+    let ended_at = SystemClock.now();
+    Ended { claim, outcome, process: None, ended_at, output: Captured::default() }
+}
+
+/// What a turn of the store comes to instead of what it should.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mood {
+    Busy,
+    Full,
+    Unusable,
+    Panic,
+}
+
+/// Moods that come one a turn.
+#[derive(Clone, Default)]
+pub(super) struct Moods(Arc<Mutex<VecDeque<Mood>>>);
+
+impl Moods {
+    pub(super) fn then(&self, mood: Mood) {
+        locked(&self.0).push_back(mood);
+    }
+
+    pub(super) fn are_over(&self) -> bool {
+        locked(&self.0).is_empty()
+    }
+}
+
+/// A store that fails when it is told to. What no runner asks, it does not answer.
+pub(super) struct Moody {
+    pub(super) inner: Box<dyn Store>,
+    pub(super) moods: Moods,
+}
+
+impl Store for Moody {
+    fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned> {
+        let mood = locked(&self.moods.0).pop_front();
+        let path = PathBuf::from("ax.db");
+        match mood {
+            None => self.inner.turn(turn),
+            Some(Mood::Busy) => Err(Error::Busy { path, seconds: 30 }),
+            Some(Mood::Full) => Err(Error::Full(path)),
+            Some(Mood::Unusable) => {
+                Err(Error::Unusable { path, why: "is damaged".to_owned(), hint: None })
+            }
+            Some(Mood::Panic) => panic!("told to"),
+        }
+    }
+
+    fn discharge(&mut self, runner: RunnerId) -> Result<bool> {
+        self.inner.discharge(runner)
+    }
+
+    fn runners(&mut self) -> Result<Vec<Runner>> {
+        self.inner.runners()
+    }
+
+    fn claims(&mut self, owner: RunnerId) -> Result<Vec<(Claimed, State)>> {
+        self.inner.claims(owner)
+    }
+
+    fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {
+        self.inner.outlook(scope)
+    }
+
+    fn add(&mut self, _: &[NewJob], _: Timestamp) -> Result<Vec<Added>> {
+        unasked()
+    }
+
+    fn new_flow_run(&mut self, _: &str, _: Timestamp) -> Result<FlowRunId> {
+        unasked()
+    }
+
+    fn link(&mut self, _: JobId, _: &[Edge], _: Timestamp) -> Result<()> {
+        unasked()
+    }
+
+    fn unlink(&mut self, _: JobId, _: &[JobId], _: Timestamp) -> Result<usize> {
+        unasked()
+    }
+
+    fn enlist(&mut self, _: &NewRunner, _: Timestamp) -> Result<RunnerId> {
+        unasked()
+    }
+
+    fn select(&mut self, _: &Selector) -> Result<Vec<JobId>> {
+        unasked()
+    }
+
+    fn list(&mut self, _: &Query) -> Result<Vec<Job>> {
+        unasked()
+    }
+
+    fn count(&mut self, _: &Query) -> Result<u64> {
+        unasked()
+    }
+
+    fn get(&mut self, _: JobId) -> Result<Option<Job>> {
+        unasked()
+    }
+
+    fn environment(&mut self, _: JobId) -> Result<Option<EnvBlock>> {
+        unasked()
+    }
+
+    fn attempts(&mut self, _: JobId) -> Result<Vec<Attempt>> {
+        unasked()
+    }
+
+    fn output(&mut self, _: JobId, _: u32) -> Result<Option<Vec<u8>>> {
+        unasked()
+    }
+
+    fn output_files(&mut self) -> Result<Vec<(JobId, u32)>> {
+        unasked()
+    }
+
+    fn graph(&mut self, _: &[JobId]) -> Result<Vec<Dependency>> {
+        unasked()
+    }
+
+    fn counts(&mut self) -> Result<Counts> {
+        unasked()
+    }
+
+    fn revive(&mut self, _: &[JobId], _: Revival, _: Timestamp) -> Result<Vec<Moved>> {
+        unasked()
+    }
+
+    fn resolve(&mut self, _: &[JobId], _: Resolution, _: Timestamp) -> Result<Vec<Moved>> {
+        unasked()
+    }
+
+    fn hold(&mut self, _: &[JobId], _: Timestamp) -> Result<Vec<Moved>> {
+        unasked()
+    }
+
+    fn release(&mut self, _: &[JobId], _: Timestamp) -> Result<Vec<Moved>> {
+        unasked()
+    }
+
+    fn check(&mut self, _: Timestamp) -> Result<Vec<Fault>> {
+        unasked()
+    }
+
+    fn mend(&mut self, _: &Fault, _: Timestamp) -> Result<Option<String>> {
+        unasked()
+    }
+}
+
+fn unasked<T>() -> Result<T> {
+    unreachable!("a runner does not ask this")
+}

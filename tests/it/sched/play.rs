@@ -1,0 +1,185 @@
+//! A runner in this process, from its setting to its end.
+
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use ax_scheduler::clock::{Clock, SystemClock};
+use ax_scheduler::data_dir::DataDir;
+use ax_scheduler::exec::process::Identity;
+use ax_scheduler::job::{FlowRunId, Job, JobId, RunnerId, State};
+use ax_scheduler::sched::RunEvent;
+use ax_scheduler::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
+use ax_scheduler::sched::pool::Pool;
+use ax_scheduler::store::{self, NewRunner, Store};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::fakes::{Hall, Moods, Moody};
+use crate::harness::sample::new_job;
+use crate::harness::{Desk, wait_until};
+
+/// A database with jobs, and how a runner of it is to work.
+pub(super) struct Setting {
+    pub(super) desk: Desk,
+    pub(super) store: Box<dyn Store>,
+    pub(super) runner: RunnerId,
+    pub(super) moods: Moods,
+    pub(super) until: Until,
+    pub(super) on_stop: OnStop,
+    pub(super) workers: usize,
+    pub(super) capacity: usize,
+    pub(super) poll_interval: Duration,
+    pub(super) scope: Option<FlowRunId>,
+}
+
+impl Setting {
+    /// So many jobs that are due; a runner of one worker that sleeps long and
+    /// serves until it is stopped.
+    pub(super) fn with_jobs(count: usize) -> Self {
+        let desk = Desk::new();
+        let mut store = store::open(desk.db()).expect("a new database");
+        DataDir::of(desk.db()).create().expect("a directory");
+        let Identity { pid, start_time, boot_id } = Identity::own().expect("shown");
+        let runner = NewRunner { pid, start_time, boot_id, workers: 1 };
+        let runner = store.enlist(&runner, SystemClock.now()).expect("entered");
+        let mut setting = Self {
+            desk,
+            store,
+            runner,
+            moods: Moods::default(),
+            until: Until::Stopped,
+            on_stop: OnStop::Wait(None),
+            workers: 1,
+            capacity: 5,
+            poll_interval: Duration::from_hours(1),
+            scope: None,
+        };
+        for _ in 0..count {
+            setting.add(Duration::ZERO);
+        }
+        setting
+    }
+
+    pub(super) fn add(&mut self, delay: Duration) {
+        let now = SystemClock.now();
+        let job = new_job("job", now.plus(delay), &[]);
+        self.store.add(&[job], now).expect("added");
+    }
+
+    /// Adds a job of a new run of a flow.
+    pub(super) fn add_to_flow(&mut self) -> FlowRunId {
+        let now = SystemClock.now();
+        let run = self.store.new_flow_run("flow", now).expect("a number");
+        let flow = Some(("flow".to_owned(), run));
+        let job = store_job(flow, now);
+        self.store.add(&[job], now).expect("added");
+        run
+    }
+
+    pub(super) fn job(&mut self, id: i64) -> Job {
+        self.store.get(JobId(id)).expect("read").expect("there")
+    }
+
+    pub(super) fn states(&mut self) -> Vec<State> {
+        let jobs = self.store.list(&store::Query::default()).expect("read");
+        jobs.iter().map(|job| job.state).collect()
+    }
+
+    /// Another handle on the database, with moods.
+    pub(super) fn moody(&self) -> Moody {
+        let inner = store::open(self.desk.db()).expect("opened");
+        Moody { inner, moods: self.moods.clone() }
+    }
+
+    pub(super) fn start(self) -> Play {
+        let hall = Hall::new();
+        let (news, workers) = unbounded();
+        let (ring, bell) = unbounded();
+        let (signal, signals) = unbounded();
+        let (tell, told) = unbounded();
+        let players = hall.clone();
+        let make = Box::new(move || players.executor());
+        let pool = Pool::start(self.workers, self.capacity, news, make).expect("started");
+        let settings = Settings {
+            runner: self.runner,
+            db: self.desk.db().to_owned(),
+            capacity: self.capacity,
+            poll_interval: self.poll_interval,
+            until: self.until,
+            on_stop: self.on_stop,
+            scope: self.scope,
+        };
+        let store = Box::new(self.moody());
+        let thread = thread::spawn(move || {
+            let mut watch = |event: &RunEvent| tell.send(event.clone()).expect("somebody listens");
+            let wakes = Wakes { workers, bell, signals };
+            Drive::new(settings, pool, wakes, store, &SystemClock, &mut watch).run()
+        });
+        Play { setting: self, hall, told, events: Vec::new(), ring, signal, thread }
+    }
+}
+
+fn store_job(
+    flow: Option<(String, FlowRunId)>,
+    now: ax_scheduler::job::Timestamp,
+) -> ax_scheduler::job::NewJob {
+    ax_scheduler::job::NewJob { flow, ..new_job("of a flow", now, &[]) }
+}
+
+/// A runner that runs.
+pub(super) struct Play {
+    pub(super) setting: Setting,
+    pub(super) hall: Hall,
+    told: Receiver<RunEvent>,
+    events: Vec<RunEvent>,
+    ring: Sender<()>,
+    signal: Sender<()>,
+    thread: JoinHandle<store::Result<End>>,
+}
+
+impl Play {
+    pub(super) fn ring(&self) {
+        self.ring.send(()).expect("it listens");
+    }
+
+    pub(super) fn signal(&self) {
+        self.signal.send(()).expect("it listens");
+    }
+
+    #[track_caller]
+    pub(super) fn wait_for_states(&mut self, states: &[State]) {
+        let mut seen = Vec::new();
+        wait_until(&format!("{states:?}"), String::new, || {
+            seen = self.setting.states();
+            seen == states
+        });
+    }
+
+    /// Waits until it tells of something, as JSON.
+    #[track_caller]
+    pub(super) fn wait_for_event(&mut self, part: &str) {
+        wait_until(&format!("it tells of {part}"), String::new, || {
+            self.events.extend(self.told.try_iter());
+            self.told_of(part) > 0
+        });
+    }
+
+    /// How many events so far had this in them.
+    pub(super) fn told_of(&mut self, part: &str) -> usize {
+        self.events.extend(self.told.try_iter());
+        self.events.iter().filter(|event| event.to_json().to_string().contains(part)).count()
+    }
+
+    /// Waits until its thread ends; the outer error is a panic.
+    #[track_caller]
+    pub(super) fn end(self) -> (Setting, Hall, thread::Result<store::Result<End>>) {
+        wait_until("the runner ends", String::new, || self.thread.is_finished());
+        (self.setting, self.hall, self.thread.join())
+    }
+
+    /// The same for one that ends well.
+    #[track_caller]
+    pub(super) fn end_well(self) -> (Setting, Hall, End) {
+        let (setting, hall, end) = self.end();
+        (setting, hall, end.expect("no panic").expect("no trouble"))
+    }
+}
