@@ -93,18 +93,22 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// When the store cannot be used any more and nothing is in hand.
     pub fn run(mut self) -> store::Result<End> {
+        match self.work() {
+            Ok(()) => Ok(self.end()),
+            Err(error) => {
+                self.pool.finish();
+                Err(error)
+            }
+        }
+    }
+
+    fn work(&mut self) -> store::Result<()> {
         let polls = tick(self.settings.poll_interval);
         self.recover();
         loop {
-            let step = match self.turn() {
-                Ok(step) => step,
-                Err(error) => {
-                    self.pool.finish();
-                    return Err(error);
-                }
-            };
+            let step = self.turn()?;
             if self.is_done(step.as_ref())? {
-                return Ok(self.end());
+                return Ok(());
             }
             self.sleep(step.as_ref(), &polls);
             if self.stage == Stage::Stopping {

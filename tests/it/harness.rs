@@ -198,7 +198,7 @@ impl Desk {
         for path in entries.map(|entry| entry.path()) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if name == "ledger" || name.starts_with("runner-") {
-                told += &format!("--- {name}\n{}", read(&path));
+                told.extend(["--- ", &name, "\n", &read(&path)]);
             }
         }
         told

@@ -1,16 +1,18 @@
 //! Supervisors that are killed, and runners that are.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ax_scheduler::exec::Report;
 use ax_scheduler::exec::journal::{Journal, Step, is_locked};
 use ax_scheduler::exec::process::{self, Identity};
 use ax_scheduler::exec::sweep::Trace;
+use ax_scheduler::exec::{Executor, Report, Supervised};
 use ax_scheduler::job::{Outcome, RunnerId};
 use nix::sys::signal::Signal;
 
-use super::bench::{Bench, KEEP, RUNNER, is_alive, kill, pid_in, wait_until};
+use super::bench::{Bench, KEEP, RUNNER, is_alive, kill, pid_in, site, wait_until};
 
 #[test]
 fn when_a_supervisor_is_killed_its_job_is_lost_and_nothing_of_it_survives() {
@@ -37,6 +39,21 @@ fn a_job_that_kills_its_supervisor_is_lost() {
     let ended = bench.run_text("echo $$ > main; kill -9 $PPID; sleep 300");
     assert!(matches!(ended.outcome, Outcome::Lost(_)), "{ended:?}");
     assert!(!is_alive(pid_in(&bench.path("main"))));
+}
+
+#[test]
+fn an_executor_that_breaks_in_the_middle_of_a_job_leaves_it_to_its_supervisor() {
+    let mut bench = Bench::new();
+    let job = bench.job("until [ -e go ]; do sleep 0.01; done; exit 3");
+    let breaks = &mut |_| panic!("told to");
+    let execute = AssertUnwindSafe(|| bench.executor.execute(&job, breaks));
+    assert!(catch_unwind(execute).is_err());
+    let journal = bench.dir.journal(RunnerId(RUNNER), 0);
+    let site = Arc::new(site(&bench.db()));
+    drop(std::mem::replace(&mut bench.executor, Supervised::new(site)));
+    assert!(Journal::read(&journal).expect("read").of(job.claim).is_some(), "it is known to run");
+    fs::write(bench.path("go"), "").expect("written");
+    assert_eq!(bench.recorded_ends(1)[0].outcome, Outcome::Exited(3));
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn a_killed_runner_costs_nothing() {
     desk.wait_until("the dead runner is cleared away", || {
         desk.run(&["--once"]).exit() == 0 && desk.leftovers() == [""; 0].map(PathBuf::from)
     });
+    desk.ok(&["doctor"]);
 }
 
 #[test]
@@ -130,6 +131,7 @@ fn a_runner_settles_what_others_lost_and_says_so_in_its_exit_code() {
     assert!(runner.err().contains("outcome unknown: its runner and its supervisor were killed"));
     assert_eq!(desk.states(), ["failed", "held", "dead"]);
     assert_eq!(desk.leftovers(), [""; 0].map(PathBuf::from), "they had printed nothing");
+    desk.ok(&["doctor"]);
 }
 
 #[test]

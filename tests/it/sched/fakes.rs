@@ -36,7 +36,7 @@ pub(super) enum Act {
 #[derive(Clone)]
 pub(super) struct Hall {
     begin: Sender<Claim>,
-    begun: Receiver<Claim>,
+    begins: Receiver<Claim>,
     acts: Arc<Mutex<HashMap<Claim, Sender<Act>>>>,
     stops: Arc<Mutex<Vec<Claim>>>,
     /// How many stops go by unheard.
@@ -47,10 +47,10 @@ pub(super) struct Hall {
 
 impl Hall {
     pub(super) fn new() -> Self {
-        let (begin, begun) = unbounded();
+        let (begin, begins) = unbounded();
         Self {
             begin,
-            begun,
+            begins,
             acts: Arc::default(),
             stops: Arc::default(),
             deaf: Arc::default(),
@@ -71,13 +71,13 @@ impl Hall {
     /// The next job that is begun.
     #[track_caller]
     pub(super) fn begun(&self) -> Claim {
-        self.begun.recv_timeout(PATIENCE).expect("a job is begun")
+        self.begins.recv_timeout(PATIENCE).expect("a job is begun")
     }
 
     /// Makes sure that no job was begun that was not asked for.
     #[track_caller]
     pub(super) fn none_begun(&self) {
-        assert_eq!(self.begun.try_recv().ok(), None);
+        assert_eq!(self.begins.try_recv().ok(), None);
     }
 
     pub(super) fn act(&self, claim: Claim, act: Act) {
