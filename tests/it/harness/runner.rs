@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::process::{children, kill, time_at_work};
+use super::process::{children, is_alive, kill, time_at_work};
 use super::{Desk, wait_until};
 
 /// A process that serves, and is killed when it is dropped.
@@ -60,6 +60,7 @@ impl Runner {
         self.kill();
         for pid in supervisors {
             kill(pid, Signal::SIGKILL);
+            wait_until("a supervisor is gone", String::new, || !is_alive(pid));
         }
     }
 
