@@ -1,12 +1,13 @@
 //! `ax logs`: shows what an attempt printed, also while it runs.
 //!
-//! In a pipe the bytes are as the job wrote them; on a terminal control
+//! Of an output that grew over its limit the beginning and the end are shown,
+//! and how much is missing between them. In a pipe the bytes are as the job wrote them; on a terminal control
 //! characters are escaped.
 
-use std::io::{self, BufWriter, IsTerminal, SeekFrom, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
-use super::printed::{read_output, seek_to_last};
+use super::printed::{Printed, read_output};
 use super::{Answer, Context, select, unprinted};
 use crate::cli::LogsArgs;
 use crate::data_dir::DataDir;
@@ -33,7 +34,7 @@ pub(super) fn run(args: LogsArgs, context: &mut Context<'_>) -> Result<Answer, F
         attempt(store, job, args.attempt)?
     };
     let Some(attempt) = attempt else { return Err(no_attempt(job, args.attempt)) };
-    let mut reader = Reader { store, dir: context.data_dir(), job, attempt, shown: None };
+    let mut reader = Reader { store, dir: context.data_dir(), job, attempt, output: None };
     if io::stdout().is_terminal() {
         let mut out = Escaping::new(BufWriter::new(&mut *context.out));
         reader.copy(&args, &mut out)?;
@@ -96,8 +97,9 @@ struct Reader<'a> {
     dir: DataDir,
     job: JobId,
     attempt: u32,
-    /// How many bytes have been shown; `None` before the first look.
-    shown: Option<u64>,
+    /// What it printed, from where it has not been shown; `None` before it has
+    /// printed anything. It is kept open: it stays readable when it is moved.
+    output: Option<Printed>,
 }
 
 impl Reader<'_> {
@@ -121,17 +123,20 @@ impl Reader<'_> {
 
     /// Copies what has not been shown yet.
     fn copy_new(&mut self, lines: Option<usize>, out: &mut dyn Write) -> Result<(), Failure> {
-        let output = read_output(self.store, &self.dir, self.job, self.attempt)?;
-        let Some(mut output) = output else { return Ok(()) };
-        let from = match (self.shown, lines) {
-            (None, Some(lines)) => seek_to_last(output.as_mut(), lines),
-            (shown, _) => output.seek(SeekFrom::Start(shown.unwrap_or(0))),
-        };
-        let from = from.map_err(|error| self.unread(&error))?;
-        let copied = io::copy(&mut output, out).map_err(unprinted)?;
-        out.flush().map_err(unprinted)?;
-        self.shown = Some(from + copied);
-        Ok(())
+        if self.output.is_none() {
+            self.output = self.open(lines)?;
+        }
+        let Some(output) = &mut self.output else { return Ok(()) };
+        io::copy(output, out).map_err(unprinted)?;
+        out.flush().map_err(unprinted)
+    }
+
+    fn open(&mut self, lines: Option<usize>) -> Result<Option<Printed>, Failure> {
+        let mut output = read_output(self.store, &self.dir, self.job, self.attempt)?;
+        if let (Some(output), Some(lines)) = (&mut output, lines) {
+            output.skip_to_last_lines(lines).map_err(|error| self.unread(&error))?;
+        }
+        Ok(output)
     }
 
     fn unread(&self, error: &io::Error) -> Failure {

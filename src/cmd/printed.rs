@@ -1,18 +1,21 @@
 //! What an attempt printed, wherever it is kept: in the database if it is
-//! short and has ended, else in a file.
+//! short and has ended, else in a file, whose middle may have been left out.
 
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read};
 
 use crate::data_dir::DataDir;
+use crate::exec::kept::Kept;
 use crate::failure::Failure;
 use crate::job::JobId;
 use crate::store::Store;
 
-/// Bytes that can be read from any place.
-pub(super) trait Printed: Read + Seek {}
-
-impl<T: Read + Seek> Printed for T {}
+/// The output of an attempt, read from its beginning.
+pub(super) enum Printed {
+    /// All of it, from the database.
+    Short(Cursor<Vec<u8>>),
+    /// A file. It may grow: at its end there may be more later.
+    Long(Kept),
+}
 
 /// Opens the output of an attempt; `None` if it has printed nothing (yet).
 ///
@@ -23,46 +26,74 @@ pub(super) fn read_output(
     dir: &DataDir,
     job: JobId,
     attempt: u32,
-) -> Result<Option<Box<dyn Printed>>, Failure> {
+) -> Result<Option<Printed>, Failure> {
     if let Some(bytes) = store.output(job, attempt)? {
-        return Ok(Some(Box::new(Cursor::new(bytes))));
+        return Ok(Some(Printed::short(bytes)));
     }
     let path = dir.output(job, attempt);
-    match File::open(&path) {
-        Ok(file) => Ok(Some(Box::new(file))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+    match Kept::open(&path) {
+        Ok(file) => Ok(Some(Printed::Long(file))),
+        // It may have gone into the database since that was asked.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(store.output(job, attempt)?.map(Printed::short))
+        }
         Err(error) => Err(Failure::store(format!("cannot read {}: {error}", path.display()))),
     }
 }
 
-/// Goes to where the last `lines` lines begin, and tells where that is. A last
-/// line without a newline is a line, too.
-///
-/// # Errors
-/// When it cannot be read.
-pub(super) fn seek_to_last(printed: &mut dyn Printed, lines: usize) -> io::Result<u64> {
-    const CHUNK: u64 = 64 * 1024;
-    let end = printed.seek(SeekFrom::End(0))?;
-    let mut chunk = Vec::new();
-    let (mut from, mut missing) = (end, lines);
-    while from > 0 && missing > 0 {
-        let until = from;
-        from = until.saturating_sub(CHUNK);
-        printed.seek(SeekFrom::Start(from))?;
-        chunk.clear();
-        printed.take(until - from).read_to_end(&mut chunk)?;
-        for (place, _) in chunk.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
-            let after = from + place as u64 + 1;
-            if after == end {
-                continue;
+impl Printed {
+    const fn short(bytes: Vec<u8>) -> Self {
+        Self::Short(Cursor::new(bytes))
+    }
+
+    /// Goes on where only the last `count` lines, as they are now, are left. A
+    /// last line without a newline is a line, too.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn skip_to_last_lines(&mut self, count: usize) -> io::Result<()> {
+        match self {
+            Self::Short(bytes) => {
+                let start = start_of_last_lines(bytes.get_ref(), count);
+                bytes.set_position(start as u64);
+                Ok(())
             }
-            missing -= 1;
-            if missing == 0 {
-                return printed.seek(SeekFrom::Start(after));
-            }
+            Self::Long(file) => file.skip_to_last_lines(count),
         }
     }
-    printed.seek(SeekFrom::Start(if lines == 0 { end } else { 0 }))
+
+    /// Goes on where at most the last `most` bytes, as they are now, are left.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn skip_to_last_bytes(&mut self, most: u64) -> io::Result<()> {
+        match self {
+            Self::Short(bytes) => {
+                let start = (bytes.get_ref().len() as u64).saturating_sub(most);
+                bytes.set_position(start.max(bytes.position()));
+                Ok(())
+            }
+            Self::Long(file) => file.skip_to_last_bytes(most),
+        }
+    }
+}
+
+fn start_of_last_lines(text: &[u8], count: usize) -> usize {
+    if count == 0 {
+        return text.len();
+    }
+    let inner = text.strip_suffix(b"\n").unwrap_or(text);
+    let ends = inner.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+    ends.map(|(place, _)| place + 1).nth(count - 1).unwrap_or(0)
+}
+
+impl Read for Printed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Short(bytes) => bytes.read(into),
+            Self::Long(file) => file.read(into),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -70,8 +101,8 @@ mod tests {
     use super::*;
 
     fn last(text: &[u8], lines: usize) -> Vec<u8> {
-        let mut printed = Cursor::new(text.to_vec());
-        seek_to_last(&mut printed, lines).expect("a vector can be read");
+        let mut printed = Printed::short(text.to_vec());
+        printed.skip_to_last_lines(lines).expect("a vector can be read");
         let mut rest = Vec::new();
         printed.read_to_end(&mut rest).expect("a vector can be read");
         rest
@@ -87,17 +118,19 @@ mod tests {
     #[test]
     fn fewer_lines_than_asked_for_are_all_of_them() {
         assert_eq!(last(b"a\nb\n", 9), b"a\nb\n");
+        assert_eq!(last(b"a\nb\n", 2), b"a\nb\n");
         assert_eq!(last(b"", 9), b"");
         assert_eq!(last(b"a\nb\n", 0), b"");
     }
 
     #[test]
-    fn lines_longer_than_a_chunk_are_found() {
-        let mut text = vec![b'x'; 200_000];
-        text.push(b'\n');
-        let line = text.clone();
-        text.extend_from_slice(&line);
-        assert_eq!(last(&text, 1), line);
-        assert_eq!(last(&text, 2), text);
+    fn of_a_line_without_an_end_the_last_bytes_are_left() {
+        let mut printed = Printed::short(b"a\nbcdef".to_vec());
+        printed.skip_to_last_lines(1).expect("a vector can be read");
+        printed.skip_to_last_bytes(6).expect("a vector can be read");
+        printed.skip_to_last_bytes(3).expect("a vector can be read");
+        let mut rest = String::new();
+        printed.read_to_string(&mut rest).expect("a vector can be read");
+        assert_eq!(rest, "def");
     }
 }

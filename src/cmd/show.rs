@@ -64,11 +64,9 @@ fn last_lines(
     let Some(mut output) = printed::read_output(store, dir, id, last.attempt)? else {
         return Ok(bytes);
     };
-    if printed::seek_to_last(output.as_mut(), LINES).is_ok() {
-        let read = output.take(MOST).read_to_end(&mut bytes);
-        if let Err(error) = read {
-            bytes.extend_from_slice(format!("(cannot be read: {error})").as_bytes());
-        }
+    let found = output.skip_to_last_lines(LINES).and_then(|()| output.skip_to_last_bytes(MOST));
+    if let Err(error) = found.and_then(|()| output.take(MOST).read_to_end(&mut bytes)) {
+        bytes.extend_from_slice(format!("(cannot be read: {error})").as_bytes());
     }
     Ok(bytes)
 }

@@ -73,6 +73,16 @@ impl Kept {
         Ok(())
     }
 
+    /// Goes on where at most the last `most` bytes, as they are now, are left.
+    ///
+    /// # Errors
+    /// When nobody knows how long the file is.
+    pub fn skip_to_last_bytes(&mut self, most: u64) -> io::Result<()> {
+        let start = self.file.metadata()?.len().saturating_sub(most);
+        self.at = self.at.max(start);
+        Ok(())
+    }
+
     fn load(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
@@ -173,6 +183,18 @@ mod tests {
         let (_file, mut kept) = kept(format!("{line}\n{line}\n{line}\n").as_bytes());
         kept.skip_to_last_lines(2).expect("read");
         assert_eq!(rest(&mut kept), format!("{line}\n{line}\n"));
+    }
+
+    #[test]
+    fn the_last_bytes_are_no_more_than_what_is_left() {
+        for (lines, most, want) in
+            [(9, 3, "bc\n"), (1, 3, "bc\n"), (1, 99, "bc\n"), (9, 99, "a\nbc\n")]
+        {
+            let (_file, mut kept) = kept(b"a\nbc\n");
+            kept.skip_to_last_lines(lines).expect("read");
+            kept.skip_to_last_bytes(most).expect("read");
+            assert_eq!(rest(&mut kept), want, "{lines} lines, {most} bytes");
+        }
     }
 
     #[test]

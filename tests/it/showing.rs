@@ -1,6 +1,9 @@
 //! What the showing commands say of a real database.
 
-use std::io::Read;
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::process::Stdio;
 
 use ax_scheduler::data_dir::DataDir;
@@ -161,6 +164,30 @@ fn a_job_that_was_not_started_has_no_output() {
     assert!(said.err.starts_with("ax: job 1 has not been started\n"), "{}", said.err);
 }
 
+fn append(file: &Path, text: &str) {
+    let mut file = OpenOptions::new().append(true).open(file).expect("the output is there");
+    file.write_all(text.as_bytes()).expect("the output can be written");
+}
+
+#[test]
+fn of_an_output_over_its_limit_both_ends_are_shown_and_what_is_missing_is_said() {
+    let mut scene = Scene::new();
+    scene.add("says a lot", &[]);
+    scene.start();
+    let dir = DataDir::of(scene.desk.db());
+    dir.create().expect("the directory can be made");
+    let path = dir.output(JobId(1), 1);
+    std::fs::write(&path, "first\n").expect("the output can be written");
+    let file = OpenOptions::new().write(true).open(&path).expect("the output is there");
+    file.write_all_at(b"last but one\nlast\n", 4 << 20).expect("the output can be written");
+    let said = scene.ax(&["logs", "1"]);
+    let missing = said.text().lines().find(|line| line.contains("bytes left out"));
+    assert!(missing.is_some_and(|line| line.starts_with("[ax: ")), "{} bytes", said.out.len());
+    assert!(said.text().starts_with("first\n"));
+    assert_eq!(scene.ax(&["logs", "1", "-n", "1"]).text(), "last\n");
+    assert!(scene.ax(&["show", "1"]).text().contains("\n  last but one\n  last\n"));
+}
+
 #[test]
 fn who_follows_sees_what_is_printed_until_the_attempt_ends() {
     let mut scene = Scene::new();
@@ -176,11 +203,12 @@ fn who_follows_sees_what_is_printed_until_the_attempt_ends() {
     let mut out = follower.stdout.take().expect("it is a pipe");
     let mut early = [0; 6];
     out.read_exact(&mut early).expect("what is there is shown at once");
-    std::fs::write(&file, "early\nlate\n").expect("the output can be written");
-    scene.end(claim, 0, b"early\nlate\nlast\n");
+    append(&file, "late\n");
+    scene.end(claim, 0, b"early\nlate\n");
+    std::fs::remove_file(&file).expect("the output is in the database");
     let mut rest = String::new();
     out.read_to_string(&mut rest).expect("the rest is shown");
-    assert_eq!((&early, rest.as_str()), (b"early\n", "late\nlast\n"));
+    assert_eq!((&early, rest.as_str()), (b"early\n", "late\n"));
     assert!(follower.wait().expect("it ends").success());
 }
 
