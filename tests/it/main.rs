@@ -1,6 +1,7 @@
 //! Tests of the whole program.
 
 mod adding;
+mod cli;
 mod exec;
 mod generated;
 mod harness;

@@ -1,0 +1,280 @@
+//! What people read: stdout, stderr and exit code of whole commands.
+//!
+//! Times, durations and the directory are put in brackets; all else is as it
+//! is printed into a pipe.
+
+use std::fmt::Write as _;
+
+use super::harness::Desk;
+
+/// Types the commands one after the other; what is said, as a terminal would
+/// show it, with the exit code where it is not 0.
+fn transcript(desk: &Desk, commands: &[&[&str]]) -> String {
+    let mut text = String::new();
+    for words in commands {
+        let said = desk.ax(words);
+        let _ = writeln!(text, "$ ax {}", shlex::try_join(words.iter().copied()).expect("no NUL"));
+        text.push_str(said.text());
+        text.push_str(&said.err);
+        if said.exit != 0 {
+            let _ = writeln!(text, "[exit {}]", said.exit);
+        }
+    }
+    bracketed(&text, &desk.path().canonicalize().expect("it is there").display().to_string())
+}
+
+/// What differs from run to run, in brackets. Columns are as wide as that, so
+/// of several blanks two stay; how columns stand is tested with the views.
+fn bracketed(text: &str, dir: &str) -> String {
+    let text = text.replace(dir, "[DIR]");
+    let filters = [
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[TIME]"),
+        (r"\b\d+m?s ago\b", "[AGO]"),
+        (r"\b(\d+ms|\d+\.\d+s)\b", "[TOOK]"),
+        (r"  +", "  "),
+        (r"(?m) +$", ""),
+    ];
+    filters.iter().fold(text, |text, (pattern, with)| {
+        let pattern = regex::Regex::new(pattern).expect("a constant that is valid");
+        pattern.replace_all(&text, *with).into_owned()
+    })
+}
+
+fn desk_after(commands: &[&[&str]]) -> Desk {
+    let desk = Desk::new();
+    for words in commands {
+        desk.ax(words);
+    }
+    desk
+}
+
+#[test]
+fn what_cannot_be_added_is_told_in_words_and_nothing_is_stored() {
+    let desk = desk_after(&[]);
+    let commands: &[&[&str]] = &[
+        &["add"],
+        &["add", ""],
+        &["add", "--after", "99", "true"],
+        &["add", "--after", "abc", "true"],
+        &["add", "--at", "tomorrowish", "true"],
+        &["add", "--at", "2027-02-31T10:00:00Z", "true"],
+        &["add", "--delay", "99999999999d", "true"],
+        &["add", "--timeout", "0", "true"],
+        &["add", "--env", "X", "true"],
+        &["add", "--frobnicate", "3", "--", "true"],
+        &["list", "all", "--json"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax add
+ax: no command was given
+hint: `ax add 'SHELL TEXT'` or `ax add -- PROGRAM ARG…`
+[exit 2]
+$ ax add ''
+ax: the command is empty
+[exit 2]
+$ ax add --after 99 true
+ax: no such job: 99
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax add --after abc true
+ax: --after: `abc` is not a job id
+[exit 2]
+$ ax add --at tomorrowish true
+ax: --at `tomorrowish`: not a time; these are: `2026-12-01 02:00`, `02:00`, `tomorrow 02:00`, `fri 22:30`, `2026-12-01T02:00:00Z`
+[exit 2]
+$ ax add --at 2027-02-31T10:00:00Z true
+ax: --at `2027-02-31T10:00:00Z`: there is no day 2027-02-31
+[exit 2]
+$ ax add --delay 99999999999d true
+ax: invalid value '99999999999d' for '--delay <DURATION>': `99999999999d` is longer than 100 years
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax add --timeout 0 true
+ax: invalid value '0' for '--timeout <DURATION>': must be longer than nothing; `none` is no limit
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax add --env X true
+ax: --env `X` is not NAME=VALUE
+[exit 2]
+$ ax add --frobnicate 3 -- true
+ax: unexpected argument '--frobnicate' found
+hint: a similar argument exists: '--format'; to pass '--frobnicate' as a value, use '-- --frobnicate'
+[exit 2]
+$ ax list all --json
+[]
+"#);
+}
+
+#[test]
+fn jobs_that_would_wait_for_each_other_are_refused_with_the_circle() {
+    let desk = desk_after(&[&["add", "true"], &["add", "--after", "1", "true"]]);
+    let commands: &[&[&str]] = &[
+        &["deps", "add", "1", "--after", "2"],
+        &["deps", "add", "1", "--after", "1"],
+        &["deps", "add", "1", "--after", "7"],
+        &["deps", "2"],
+        &["deps", "2", "--format", "dot"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax deps add 1 --after 2
+ax: the jobs would wait for each other: 1 → 2 → 1
+[exit 2]
+$ ax deps add 1 --after 1
+ax: the jobs would wait for each other: 1 → 1
+[exit 2]
+$ ax deps add 1 --after 7
+ax: no such job: 7
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax deps 2
+2 pending true
+waits for:
+└─ 1 ready true
+$ ax deps 2 --format dot
+digraph ax {
+  rankdir = LR;
+  node [shape = box];
+  1 [label = "1 ready true"];
+  2 [label = "2 pending true"];
+  1 -> 2 [label = "after"];
+}
+"#);
+}
+
+#[test]
+fn a_list_tells_what_failed_and_why() {
+    let desk = desk_after(&[
+        &["add", "--name", "fetch", "--max-retries", "0", "echo no such host >&2; exit 7"],
+        &["add", "--name", "report", "--after", "1", "true"],
+        &["add", "--name", "alert", "--on-failure", "1", "echo mail sent"],
+        &["run", "--until-idle"],
+    ]);
+    let commands: &[&[&str]] = &[
+        &["list"],
+        &["list", "--failed"],
+        &["list", "--status", "skipped", "--format", "csv", "--columns", "id,name,status,reason"],
+        &["list", "--failed", "-q"],
+        &["logs", "1"],
+        &["show", "2"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax list
+ID  STATUS  NAME  ATTEMPT  WHEN  TOOK  WHY
+ 1  dead  fetch  1/1  [AGO]  [TOOK]  no such host
+ 2  skipped  report  -  [AGO]  -  needs job 1, which is dead
+ 3  success  alert  1/4  [AGO]  [TOOK]
+$ ax list --failed
+ID  NAME  STATUS  END  ATTEMPT  WHEN  TOOK  NEXT TRY  ERROR
+ 1  fetch  dead  exit 7  1/1  [AGO]  [TOOK]  -  no such host
+$ ax list --status skipped --format csv --columns 'id,name,status,reason'
+id,name,status,reason
+2,report,skipped,"needs job 1, which is dead"
+$ ax list --failed -q
+1
+$ ax logs 1
+no such host
+$ ax show 2
+id:  2
+name:  report
+command:  true
+directory: [DIR]
+status:  skipped
+why:  it has ended: skipped, needs job 1, which is dead
+priority:  5
+attempts:  0
+retries:  0 of 3 used, the first after 5s, each × 2, at most 3600s
+timeout:  60s, killed 10s later
+on lost:  requeue
+added:  [TIME] ([AGO])
+due:  [TIME] ([AGO])
+ended:  [TIME] ([AGO])
+changed:  [TIME] ([AGO])
+
+waits for:
+  1 dead fetch (after)
+"#);
+}
+
+#[test]
+fn a_retry_brings_back_what_was_skipped_and_says_so() {
+    let desk = desk_after(&[
+        &["add", "--name", "fetch", "--max-retries", "0", "test -e mended"],
+        &["add", "--name", "report", "--after", "1", "true"],
+        &["run", "--until-idle"],
+    ]);
+    let commands: &[&[&str]] = &[
+        &["retry", "2"],
+        &["retry", "--dry-run", "1"],
+        &["retry", "1"],
+        &["retry", "1"],
+        &["list", "--format", "ids"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax retry 2
+ax: job 2 needs job 1, which is dead
+hint: `ax retry 1` brings both back
+[exit 4]
+$ ax retry --dry-run 1
+1 fetch: would be retried
+2 report: would be retried
+$ ax retry 1
+1 fetch: retried
+2 report: retried
+$ ax retry 1
+ax: job 1 is pending, and will run without a retry
+hint: `ax show 1` says what it waits for
+[exit 4]
+$ ax list --format ids
+1
+2
+"#);
+}
+
+#[test]
+fn what_is_not_there_or_not_allowed_has_its_exit_code() {
+    let desk = desk_after(&[&["add", "--hold", "true"]]);
+    let commands: &[&[&str]] = &[
+        &["show", "9"],
+        &["logs", "1"],
+        &["retry", "1-x"],
+        &["retry", "9"],
+        &["release", "1"],
+        &["release", "1"],
+        &["list", "--format", "dot"],
+        &["list", "--json", "9"],
+        &["recover"],
+        &["doctor"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax show 9
+ax: no such job: 9
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax logs 1
+ax: job 1 has not been started
+hint: `ax show 1` says why
+[exit 3]
+$ ax retry 1-x
+ax: `x` is not a job id
+[exit 2]
+$ ax retry 9
+ax: no such job: 9
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax release 1
+1 true: released
+$ ax release 1
+ax: job 1 is pending, not held
+[exit 4]
+$ ax list --format dot
+ax: this answer has no format `dot`
+[exit 2]
+$ ax list --json 9
+{"error":{"code":"not_found","message":"no such job: 9","hint":"`ax list all` shows the jobs there are"}}
+[exit 3]
+$ ax recover
+nothing to recover
+$ ax doctor
+no findings
+"#);
+}
