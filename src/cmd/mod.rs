@@ -109,7 +109,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Fai
     let mut context = Context { out, err, db, color: cli.global.color };
     let answer = dispatch(cli.command, &mut context)?;
     if let Some(view) = &answer.view {
-        let style = output::style(context.color);
+        let style = output::style(context.color, &io::stdout());
         output::print(view.as_ref(), answer.show, style, context.out).map_err(unprinted)?;
     }
     Ok(answer.exit)

@@ -31,6 +31,7 @@ use crate::failure::Failure;
 use crate::fields;
 use crate::flow::{self, Flow};
 use crate::job::{FlowRunId, RunnerId, State};
+use crate::output;
 use crate::output::list::{Empty, JobList};
 use crate::output::progress::Progress;
 use crate::sched::RunEvent;
@@ -224,7 +225,7 @@ fn serve(
 
 /// Prints events until the scheduler ends.
 fn show(events: &Receiver<RunEvent>, json: bool, context: &mut Context<'_>) {
-    let mut progress = Progress::new(json);
+    let mut progress = Progress::new(json, output::style(context.color, &io::stderr()));
     for event in events {
         progress.show(&event, context.out, context.err);
     }

@@ -7,6 +7,7 @@
 
 pub mod added;
 pub mod cells;
+pub mod event;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod failed;
@@ -24,6 +25,7 @@ pub mod time;
 pub mod tree;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use serde_json::Value;
 
@@ -138,14 +140,14 @@ fn lacks(format: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
-/// The style for stdout: colours as asked, the width of the terminal.
+/// The style for stdout or stderr: colours as asked, the width of the terminal.
 ///
 /// `auto` means a terminal that is not `dumb`, unless `NO_COLOR` is set to
 /// anything (<https://no-color.org>).
-pub fn style(choice: ColorChoice) -> Style {
+pub fn style(choice: ColorChoice, stream: &(impl IsTerminal + AsFd)) -> Style {
     const UNKNOWN: usize = 80;
-    let terminal = io::stdout().is_terminal();
-    let size = || terminal_size::terminal_size_of(io::stdout());
+    let terminal = stream.is_terminal();
+    let size = || terminal_size::terminal_size_of(stream);
     let width = terminal.then(|| size().map_or(UNKNOWN, |(width, _)| usize::from(width.0)));
     let color = match choice {
         ColorChoice::Always => true,

@@ -2,21 +2,21 @@
 //! living line on a terminal.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::fmt::Write as _;
+use std::io::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use crate::escape::escape;
-use crate::job::{JobId, State};
+use super::{Style, event, time};
+use crate::job::{JobId, State, Verdict};
 use crate::sched::RunEvent;
 
 /// Shows the events of a runner.
 pub struct Progress {
     mode: Mode,
-    running: BTreeMap<JobId, String>,
-    succeeded: u64,
-    failed: u64,
+    color: bool,
+    tally: Tally,
 }
 
 enum Mode {
@@ -26,35 +26,34 @@ enum Mode {
 }
 
 impl Progress {
-    /// JSON lines on stdout if asked; a living line if stderr is a terminal;
-    /// else a line an event on stderr.
-    pub fn new(json: bool) -> Self {
-        let mode = if json {
-            Mode::Json
-        } else if std::io::stderr().is_terminal() {
-            Mode::Terminal(living_line())
-        } else {
-            Mode::Lines
+    /// JSON lines on stdout if asked; a living line if stderr, which `style`
+    /// is of, is a terminal that can redraw a line; else a line an event there.
+    pub fn new(json: bool, style: Style) -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let mode = match style.width {
+            _ if json => Mode::Json,
+            Some(_) if !dumb => Mode::Terminal(living_line()),
+            Some(_) | None => Mode::Lines,
         };
-        Self { mode, running: BTreeMap::new(), succeeded: 0, failed: 0 }
+        Self { mode, color: style.color, tally: Tally::default() }
     }
 
     /// Shows an event. That nobody reads it any more stops nothing.
     pub fn show(&mut self, event: &RunEvent, out: &mut dyn Write, err: &mut dyn Write) {
-        self.count(event);
         match &self.mode {
             Mode::Json => {
                 let _ = writeln!(out, "{}", event.to_json());
                 let _ = out.flush();
             }
             Mode::Lines => {
-                let _ = writeln!(err, "{}", line(event));
+                let _ = writeln!(err, "{}", event::line(event, self.color));
             }
             Mode::Terminal(bar) => {
                 if is_worth_a_line(event) {
-                    bar.println(line(event));
+                    bar.println(event::line(event, self.color));
                 }
-                bar.set_message(self.summary());
+                self.tally.count(event);
+                bar.set_message(self.tally.text());
             }
         }
     }
@@ -66,60 +65,19 @@ impl Progress {
             Mode::Lines | Mode::Json => (),
         }
     }
-
-    fn count(&mut self, event: &RunEvent) {
-        match event {
-            RunEvent::Started { claim, title, .. } => {
-                self.running.insert(claim.job, title.clone());
-            }
-            RunEvent::Ended { claim, verdict, .. } => {
-                self.running.remove(&claim.job);
-                match verdict.event().target() {
-                    State::Success => self.succeeded += 1,
-                    State::Failed | State::Dead | State::Held | State::Cancelled => {
-                        self.failed += 1;
-                    }
-                    State::Pending
-                    | State::Ready
-                    | State::Dispatched
-                    | State::Running
-                    | State::Skipped => (),
-                }
-            }
-            RunEvent::Moved(_)
-            | RunEvent::Recovered { .. }
-            | RunEvent::Trouble(_)
-            | RunEvent::Stopping(_) => (),
-        }
-    }
-
-    fn summary(&self) -> String {
-        const SHOWN: usize = 3;
-        let mut titles: Vec<_> = self
-            .running
-            .iter()
-            .take(SHOWN)
-            .map(|(id, title)| format!("{id} {}", short(title)))
-            .collect();
-        if self.running.len() > SHOWN {
-            titles.push(format!("{} more", self.running.len() - SHOWN));
-        }
-        let running =
-            if titles.is_empty() { String::new() } else { format!(": {}", titles.join(", ")) };
-        format!(
-            "{} running, {} ended well, {} failed{running}",
-            self.running.len(),
-            self.succeeded,
-            self.failed
-        )
-    }
 }
 
+/// A line that is redrawn in place, cut to the width of the terminal.
 fn living_line() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")
-        .expect("the template is a constant that is valid");
+    const TICK: Duration = Duration::from_millis(250);
+    let since = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+        let _ = text.write_str(&time::whole(state.elapsed()));
+    };
+    let style = ProgressStyle::with_template("{spinner} {since} {wide_msg}")
+        .expect("the template is a constant that is valid")
+        .with_key("since", since);
     let bar = ProgressBar::new_spinner().with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(250));
+    bar.enable_steady_tick(TICK);
     bar
 }
 
@@ -136,63 +94,124 @@ const fn is_worth_a_line(event: &RunEvent) -> bool {
     }
 }
 
-/// An event as a line for people.
-fn line(event: &RunEvent) -> String {
-    match event {
-        RunEvent::Started { claim, title, .. } => {
-            format!("job {} {}: started, attempt {}", claim.job, short(title), claim.attempt)
-        }
-        RunEvent::Ended { claim, title, outcome, verdict, error, took, late } => {
-            let state = if *late { "reported too late" } else { verdict.event().target().as_str() };
-            let took = took.map(|took| format!(" after {}", seconds(took))).unwrap_or_default();
-            let code = match (outcome.exit_code(), outcome.signal()) {
-                (Some(0) | None, None) => String::new(),
-                (Some(code), _) => format!(", exit {code}"),
-                (None, Some(signal)) => format!(", signal {signal}"),
-            };
-            let error = match error {
-                Some(error) if *error != code.trim_start_matches(", ") => {
-                    format!(": {}", escape(error.as_bytes()))
+/// Who runs, and how many attempts ended how.
+#[derive(Debug, Default)]
+struct Tally {
+    running: BTreeMap<JobId, String>,
+    succeeded: u64,
+    failed: u64,
+}
+
+impl Tally {
+    fn count(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started { claim, title, .. } => {
+                self.running.insert(claim.job, title.clone());
+            }
+            RunEvent::Ended { claim, verdict, late, .. } => {
+                self.running.remove(&claim.job);
+                if !late {
+                    self.judge(*verdict);
                 }
-                Some(_) | None => String::new(),
-            };
-            format!("job {} {}: {state}{took}{code}{error}", claim.job, short(title))
+            }
+            RunEvent::Moved(_)
+            | RunEvent::Recovered { .. }
+            | RunEvent::Trouble(_)
+            | RunEvent::Stopping(_) => (),
         }
-        RunEvent::Moved(moved) => {
-            let reason =
-                moved.reason.as_ref().map(|reason| format!(": {}", escape(reason.as_bytes())));
-            let state = moved.event.target();
-            format!(
-                "job {} {}: {state}{}",
-                moved.job,
-                short(&moved.title),
-                reason.unwrap_or_default()
-            )
+    }
+
+    const fn judge(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Success => self.succeeded += 1,
+            Verdict::Retry(_) | Verdict::Dead | Verdict::Held => self.failed += 1,
+            Verdict::GiveBack | Verdict::Interrupt | Verdict::Cancelled => (),
         }
-        RunEvent::Recovered { claim, title, what, verdict: _ } => {
-            format!("job {} {}: {}", claim.job, short(title), escape(what.as_bytes()))
+    }
+
+    /// `2 running, 14 success, 1 failed: 17 fetch, 18 clean`.
+    fn text(&self) -> String {
+        const SHOWN: usize = 3;
+        let counts = [
+            (self.running.len() as u64, "running"),
+            (self.succeeded, State::Success.as_str()),
+            (self.failed, State::Failed.as_str()),
+        ];
+        let told = counts.iter().filter(|(count, what)| *count > 0 || *what == "running");
+        let mut text =
+            told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
+        for (n, (id, title)) in self.running.iter().take(SHOWN).enumerate() {
+            let between = if n == 0 { ": " } else { ", " };
+            let _ = write!(text, "{between}{id} {}", event::short(title));
         }
-        RunEvent::Trouble(what) => format!("ax: {}", escape(what.as_bytes())),
-        RunEvent::Stopping(what) => format!("ax: {what}"),
+        if self.running.len() > SHOWN {
+            text.push_str(", …");
+        }
+        text
     }
 }
 
-/// A duration as people read it.
-fn seconds(took: Duration) -> String {
-    if took < Duration::from_mins(1) {
-        format!("{:.1} s", took.as_secs_f64())
-    } else {
-        humantime::format_duration(Duration::from_secs(took.as_secs())).to_string()
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::super::event::tests::{ended, started};
+    use super::*;
+    use crate::job::Outcome;
 
-/// What people call a job, on one line and not too long.
-fn short(title: &str) -> String {
-    const LONGEST: usize = 40;
-    let text = escape(title.as_bytes());
-    if text.chars().count() <= LONGEST {
-        return text;
+    fn tally(events: &[RunEvent]) -> String {
+        let mut tally = Tally::default();
+        for event in events {
+            tally.count(event);
+        }
+        tally.text()
     }
-    let start: String = text.chars().take(LONGEST - 1).collect();
-    start + "…"
+
+    #[test]
+    fn nothing_has_happened_yet() {
+        assert_eq!(tally(&[]), "0 running");
+    }
+
+    #[test]
+    fn the_living_line_says_who_runs_and_how_many_ended_how() {
+        let events = [
+            started(7, "fetch"),
+            started(8, "clean\x1b[2J"),
+            ended(7, Outcome::Exited(0), Verdict::Success, ""),
+            ended(9, Outcome::Exited(1), Verdict::Dead, ""),
+        ];
+        assert_eq!(tally(&events), r"1 running, 1 success, 1 failed: 8 clean\x1b[2J");
+    }
+
+    #[test]
+    fn of_many_that_run_three_are_named() {
+        let events: Vec<_> = (1..=5).map(|job| started(job, "x")).collect();
+        assert_eq!(tally(&events), "5 running: 1 x, 2 x, 3 x, …");
+    }
+
+    #[test]
+    fn what_goes_back_to_the_queue_has_not_failed() {
+        let events = [started(7, "x"), ended(7, Outcome::Interrupted, Verdict::Interrupt, "")];
+        assert_eq!(tally(&events), "0 running");
+    }
+
+    #[test]
+    fn in_a_pipe_there_is_a_line_for_each_event_on_stderr_alone() {
+        let mut progress = Progress::new(false, Style { color: false, width: None });
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        progress.show(&started(7, "x"), &mut out, &mut err);
+        progress.show(&ended(7, Outcome::Exited(0), Verdict::Success, ""), &mut out, &mut err);
+        progress.finish();
+        assert_eq!(String::from_utf8_lossy(&out), "");
+        let want = "job 7 x: started, attempt 2\njob 7 backup: success after 4ms\n";
+        assert_eq!(String::from_utf8_lossy(&err), want);
+    }
+
+    #[test]
+    fn scripts_read_json_lines_also_where_there_is_a_terminal() {
+        let mut progress = Progress::new(true, Style { color: true, width: Some(80) });
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        progress.show(&started(7, "x"), &mut out, &mut err);
+        assert!(err.is_empty());
+        let event: serde_json::Value = serde_json::from_slice(&out).expect("one JSON document");
+        assert_eq!(event["event"], "started");
+    }
 }

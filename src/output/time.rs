@@ -68,7 +68,8 @@ pub fn took(length: Duration) -> String {
     }
 }
 
-fn whole(length: Duration) -> String {
+/// The same in whole seconds.
+pub fn whole(length: Duration) -> String {
     let seconds = length.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
     match seconds {
