@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::table::{Cell, Column, Table};
 use super::{Items, Moment, Style, View, cells, json, paint};
 use crate::escape::escape;
-use crate::job::{Attempt, Job, JobId};
+use crate::job::{Attempt, Job, JobId, State};
 
 /// A job that failed, and how its last attempt ended.
 pub struct Failure {
@@ -24,9 +24,9 @@ pub struct FailedList {
 }
 
 impl Failure {
-    fn row(&self, moment: Moment) -> Vec<Cell> {
+    fn row(&self, moment: Moment, tries: bool) -> Vec<Cell> {
         let job = &self.job;
-        vec![
+        let mut row = vec![
             cells::id(job),
             cells::title(job),
             cells::state(job.state),
@@ -34,9 +34,12 @@ impl Failure {
             cells::attempt(job),
             cells::last_seen(job, moment),
             cells::took(job, moment),
-            cells::next_try(job, moment),
-            cells::error(job),
-        ]
+        ];
+        if tries {
+            row.push(cells::next_try(job, moment));
+        }
+        row.push(cells::error(job));
+        row
     }
 
     fn end(&self) -> Cell {
@@ -73,8 +76,10 @@ impl View for FailedList {
         self.failures.iter().map(|failure| failure.job.id).collect()
     }
 
+    /// When the next attempt is due is shown where there is one to come.
     fn text(&self, style: Style) -> String {
-        let mut table = Table::new(vec![
+        let tries = self.failures.iter().any(|failure| failure.job.state == State::Failed);
+        let mut columns = vec![
             Column::new("id").right(),
             Column::new("name").shrinking(),
             Column::new("status"),
@@ -82,11 +87,14 @@ impl View for FailedList {
             Column::new("attempt"),
             Column::new("when"),
             Column::new("took"),
-            Column::new("next try"),
-            Column::new("error").shrinking(),
-        ]);
+        ];
+        if tries {
+            columns.push(Column::new("next try"));
+        }
+        columns.push(Column::new("error").shrinking());
+        let mut table = Table::new(columns);
         for failure in &self.failures {
-            table.row(failure.row(self.moment));
+            table.row(failure.row(self.moment, tries));
         }
         if self.failures.is_empty() && style.width.is_some() {
             return "nothing is failed, dead or held\n".to_owned();
@@ -98,7 +106,7 @@ impl View for FailedList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Outcome, RunnerId, State};
+    use crate::job::{Outcome, RunnerId};
     use crate::output::example::{self, MOMENT, after};
 
     fn failure(state: State, outcome: Outcome, retry_count: u32) -> Failure {
@@ -151,5 +159,15 @@ ID  NAME   STATUS  END        ATTEMPT  WHEN    TOOK  NEXT TRY  ERROR
         let list = FailedList { failures, moment: MOMENT };
         assert_eq!(list.text(Style { color: false, width: None }), want[1..]);
         assert_eq!(list.ids().len(), list.items().len());
+    }
+    #[test]
+    fn without_an_attempt_to_come_there_is_no_column_for_it() {
+        let failures = vec![failure(State::Dead, Outcome::Exited(3), 3)];
+        let text =
+            FailedList { failures, moment: MOMENT }.text(Style { color: false, width: None });
+        assert!(
+            text.starts_with("ID  NAME   STATUS  END     ATTEMPT  WHEN    TOOK  ERROR\n"),
+            "{text}"
+        );
     }
 }

@@ -32,13 +32,13 @@ pub struct JobList {
 
 impl JobList {
     fn item(&self, job: &Job) -> Value {
-        let mut all = json::job(job, self.moment);
+        let all = json::job(job, self.moment);
         if self.columns.is_empty() {
             return all.into();
         }
         let wanted = self.columns.iter().map(|name| {
-            let value = all.get_mut(name).map_or(Value::Null, Value::take);
-            (name.clone(), value)
+            let value = all.get(name).unwrap_or(&Value::Null);
+            (name.clone(), value.clone())
         });
         wanted.collect::<Map<_, _>>().into()
     }
@@ -52,13 +52,35 @@ impl JobList {
     }
 
     fn chosen(&self) -> Table {
-        let columns = self.columns.iter().map(|name| Column::new(name).shrinking()).collect();
-        let mut table = Table::new(columns);
+        let mut table = Table::new(self.columns.iter().map(|name| chosen_column(name)).collect());
         for job in &self.jobs {
-            let Value::Object(item) = self.item(job) else { continue };
-            table.row(item.iter().map(|(name, value)| chosen_cell(name, value)).collect());
+            let item = self.item(job);
+            table.row(self.columns.iter().map(|name| chosen_cell(name, &item[name])).collect());
         }
         table
+    }
+}
+
+/// Numbers and times are never cut.
+fn chosen_column(name: &str) -> Column {
+    const NUMBERS: [&str; 9] = [
+        "id",
+        "priority",
+        "timeout_s",
+        "max_retries",
+        "retry_count",
+        "retry_delay_s",
+        "attempts",
+        "exit_code",
+        "signal",
+    ];
+    let column = Column::new(name);
+    if NUMBERS.contains(&name) {
+        column.right()
+    } else if name.ends_with("_at") || ["status", "on_lost"].contains(&name) {
+        column
+    } else {
+        column.shrinking()
     }
 }
 
@@ -217,13 +239,31 @@ ID  STATUS   NAME   ATTEMPT  WHEN       TOOK  WHY
         let list = JobList { columns, ..list(some()) };
         let want = "\
 STATUS   ID  NAME
-dead     8   job 8
-pending  9   job 9
+dead      8  job 8
+pending   9  job 9
 running  10  -
 ";
         assert_eq!(list.text(PIPE), want);
         let object = serde_json::json!({"status": "dead", "id": 8, "name": "job 8"});
         assert_eq!(list.items()[0].to_string(), object.to_string());
+    }
+
+    #[test]
+    fn a_column_that_was_chosen_twice_is_there_twice() {
+        let list = JobList { columns: ["id", "id"].map(str::to_owned).to_vec(), ..list(some()) };
+        assert_eq!(list.text(PIPE), "ID  ID\n 8   8\n 9   9\n10  10\n");
+    }
+
+    #[test]
+    fn a_chosen_time_is_never_cut() {
+        let columns = ["command", "created_at", "updated_at"].map(str::to_owned).to_vec();
+        let list = JobList { columns, ..list(some()) };
+        let text = list.text(Style { color: false, width: Some(20) });
+        let local = time::local(MOMENT.now);
+        assert!(
+            text.lines().skip(1).all(|line| line.ends_with(&format!("{local}  {local}"))),
+            "{text}"
+        );
     }
 
     #[test]

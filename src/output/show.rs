@@ -15,6 +15,9 @@ use crate::job::{Attempt, EnvBlock, Job, JobId, Kind};
 /// Neighbours that are listed; there may be 100,000 of them.
 const NEIGHBOURS: usize = 20;
 
+/// The longest line of output that is shown; `ax logs` shows all of it.
+const LONGEST: usize = 400;
+
 /// All there is to say about one job.
 pub struct Shown {
     /// The job.
@@ -62,7 +65,7 @@ impl Shown {
     fn text(&self, moment: Moment, style: Style) -> String {
         let parents = self.job.dependencies.iter().map(|dependency| dependency.seen.edge);
         let parents: Vec<_> = parents.map(|edge| (edge.parent, edge.kind)).collect();
-        let history = history(&self.history, moment).render(style);
+        let history = history(&self.history, moment).render(indented(style));
         let environment = self.environment.iter().flat_map(EnvBlock::entries);
         [
             labelled(&self.fields(moment, style), style),
@@ -77,7 +80,8 @@ impl Shown {
 
     fn output_lines(&self) -> Vec<String> {
         let lines = self.output.split_inclusive(|byte| *byte == b'\n');
-        lines.map(|line| escape_line(line.strip_suffix(b"\n").unwrap_or(line))).collect()
+        let shown = |line: &[u8]| escape_line(line.strip_suffix(b"\n").unwrap_or(line));
+        lines.map(|line| shorten(&shown(line), LONGEST)).collect()
     }
 
     fn fields(&self, moment: Moment, style: Style) -> Vec<(&'static str, String)> {
@@ -86,7 +90,6 @@ impl Shown {
         let why = moment.phase(job).sentence(|at| time::short(at, moment.now));
         let text = |text: &Option<String>| text.as_ref().map(|text| escape(text.as_bytes()));
         let at = |at| Some(format!("{} ({})", time::local(at), time::short(at, moment.now)));
-        let code = job.exit_code.map(|code| code.to_string());
         let fields = [
             ("id", Some(job.id.to_string())),
             ("name", text(&job.name)),
@@ -101,7 +104,7 @@ impl Shown {
             ("retries", Some(retries(job))),
             ("timeout", Some(limits(job))),
             ("on lost", Some(job.policy.on_lost.as_str().to_owned())),
-            ("exit code", code.or_else(|| job.signal.map(|signal| format!("signal {signal}")))),
+            ("end", end(job.exit_code, job.signal, None)),
             ("last error", text(&job.last_error)),
             ("added", at(job.created_at)),
             ("due", at(job.scheduled_at)),
@@ -131,6 +134,11 @@ impl Shown {
     }
 }
 
+/// What stands below a title has two columns less.
+fn indented(style: Style) -> Style {
+    Style { width: style.width.map(|width| width.saturating_sub(2)), ..style }
+}
+
 /// Lines below a title, after a blank one; nothing if there are none.
 fn part(title: &str, lines: Vec<String>, style: Style) -> String {
     if lines.is_empty() {
@@ -140,7 +148,7 @@ fn part(title: &str, lines: Vec<String>, style: Style) -> String {
     format!("\n{title}\n  {}\n", lines.join("\n  "))
 }
 
-/// `1 of 3 used, the first after 5s, each × 2, at most 3600s`.
+/// `1 of 3 used, the first after 5s, each × 2, at most 1h`.
 fn retries(job: &Job) -> String {
     let policy = &job.policy;
     if policy.max_retries == 0 {
@@ -289,7 +297,7 @@ mod tests {
         for line in [
             "id:         7\n",
             "why:        its last attempt failed; the next one is due in 5s\n",
-            "retries:    0 of 3 used, the first after 5s, each × 2, at most 3600s\n",
+            "retries:    0 of 3 used, the first after 5s, each × 2, at most 1h\n",
             "last error: no\\x1b space\n",
             "\nwaits for:\n  3 success fetch (after)\n",
             "\nwaited for by:\n  9 (missing, on_failure)\n",
@@ -308,6 +316,31 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("2.0s  exit 3     12  no\\x1b space"), "{text}");
+    }
+
+    #[test]
+    fn the_history_fits_a_terminal_with_its_indent() {
+        let mut shown = failed();
+        shown.shown[0].history[0].reason = Some("why ".repeat(99));
+        let text = shown.text(Style { color: false, width: Some(80) });
+        let row = text.lines().find(|line| line.ends_with('…')).expect("the reason is cut");
+        assert_eq!(crate::output::text::width(row), 80);
+    }
+
+    #[test]
+    fn an_endless_line_of_output_is_cut() {
+        let mut shown = failed();
+        shown.shown[0].output = vec![b'x'; 16_000];
+        assert!(shown.text(PIPE).ends_with("xxx…\n"));
+        assert!(shown.text(PIPE).lines().all(|line| line.len() < 500));
+    }
+
+    #[test]
+    fn the_end_of_an_attempt_is_told_by_its_code_or_its_signal() {
+        let mut shown = failed();
+        assert!(shown.text(PIPE).contains("\nend:        exit 3\n"));
+        (shown.shown[0].job.exit_code, shown.shown[0].job.signal) = (None, Some(9));
+        assert!(shown.text(PIPE).contains("\nend:        signal 9\n"));
     }
 
     #[test]

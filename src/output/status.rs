@@ -54,8 +54,8 @@ impl Status {
     fn runners_line(&self) -> String {
         let alive = |runner: &Runner| {
             let since = time::took(self.moment.now.since(runner.started_at));
-            let (pid, workers) = (runner.pid, runner.workers);
-            format!("{} (pid {pid}, {workers} workers, for {since})", runner.id)
+            let (pid, workers) = (runner.pid, workers(runner.workers));
+            format!("{} (pid {pid}, {workers}, for {since})", runner.id)
         };
         if self.runners.is_empty() {
             return "none is alive; `ax run` starts one".to_owned();
@@ -65,8 +65,9 @@ impl Status {
 
     fn queue_line(&self) -> String {
         let (ready, claimed) = (self.count(State::Ready), self.count(State::Dispatched));
-        let (busy, workers) = (self.count(State::Running), self.workers());
-        format!("{ready} ready, {claimed} claimed; {busy} of {workers} workers busy")
+        let running = self.count(State::Running);
+        let workers = workers(self.workers());
+        format!("{ready} ready, {claimed} claimed, {running} running; {workers} alive")
     }
 
     fn failures_text(&self, style: Style) -> String {
@@ -94,6 +95,10 @@ impl Status {
             "started_at": json::at(Some(runner.started_at)),
         })
     }
+}
+
+fn workers(count: usize) -> String {
+    if count == 1 { "1 worker".to_owned() } else { format!("{count} workers") }
 }
 
 impl View for Status {
@@ -168,7 +173,7 @@ mod tests {
         let want = "
 jobs:            5 pending, 1 ready, 2 dispatched, 4 running, 120 success, 3 dead, 1 held
 runners:         3 (pid 812, 4 workers, for 2h00m)
-queue:           1 ready, 2 claimed; 4 of 4 workers busy
+queue:           1 ready, 2 claimed, 4 running; 4 workers alive
 waiting for you: 1 held; `ax list --failed` says why
 
 TIMES  FAILED TODAY  LAST ERROR
@@ -178,13 +183,21 @@ TIMES  FAILED TODAY  LAST ERROR
     }
 
     #[test]
+    fn one_worker_is_not_many() {
+        let mut status = busy();
+        status.runners[0].workers = 1;
+        let text = status.text(PIPE);
+        assert!(text.contains("(pid 812, 1 worker, for") && text.contains("; 1 worker alive"));
+    }
+
+    #[test]
     fn an_empty_queue_says_how_to_start() {
         let status =
             Status { counts: [0; 10], runners: Vec::new(), failures: Vec::new(), ..busy() };
         let want = "
 jobs:    none
 runners: none is alive; `ax run` starts one
-queue:   0 ready, 0 claimed; 0 of 0 workers busy
+queue:   0 ready, 0 claimed, 0 running; 0 workers alive
 ";
         assert_eq!(status.text(PIPE), want[1..]);
     }

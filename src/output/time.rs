@@ -80,12 +80,11 @@ pub fn whole(length: Duration) -> String {
     }
 }
 
-/// A limit or a delay as it was meant: `90s`, `0.2s`, `none`.
+/// A limit or a delay as it is typed: `1m30s`, `200ms`, `none`.
 pub fn limit(length: Option<Duration>) -> String {
     match length {
         None => "none".to_owned(),
-        Some(length) if length.subsec_millis() == 0 => format!("{}s", length.as_secs()),
-        Some(length) => format!("{}s", length.as_secs_f64()),
+        Some(length) => humantime::format_duration(length).to_string().replace(' ', ""),
     }
 }
 
@@ -126,6 +125,18 @@ mod tests {
         let texts = [40, 3_210, 12_900, 245_000, 5_400_000, 187_200_000]
             .map(|millis| took(Duration::from_millis(millis)));
         assert_eq!(texts, ["40ms", "3.2s", "12s", "4m05s", "1h30m", "2d04h"]);
+    }
+
+    #[test]
+    fn a_limit_can_be_typed_back() {
+        for (text, millis) in
+            [("1m30s", 90_000), ("200ms", 200), ("1h", 3_600_000), ("2days", 172_800_000)]
+        {
+            let length = Duration::from_millis(millis);
+            assert_eq!(limit(Some(length)), text);
+            assert_eq!(crate::when::duration(text), Ok(length));
+        }
+        assert_eq!(limit(None), "none");
     }
 
     #[test]

@@ -346,6 +346,17 @@ fn no_colour_is_forced_into_a_pipe() {
 }
 
 #[test]
+fn the_events_of_a_runner_have_colours_where_they_are_asked_for() {
+    let mut desk = Desk::new();
+    desk.add("a", &[]);
+    let said = desk.ax(&["run", "--once", "--color", "always"]);
+    assert!(said.err.contains("job 1 a: \x1b[32msuccess\x1b[0m after "), "{}", said.err);
+    desk.add("b", &[]);
+    let said = desk.ax(&["run", "--once"]);
+    assert!(said.err.contains("job 2 b: success after "), "{}", said.err);
+}
+
+#[test]
 fn an_empty_database_name_is_a_usage_error() {
     let said = said(Desk::new().command(&["list", "--json"]).env("AX_DB", ""));
     let error: Value = serde_json::from_str(&said.err).expect("one JSON document");
