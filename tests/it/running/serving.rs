@@ -147,7 +147,7 @@ fn events_are_json_lines_on_stdout() {
     desk.add(&["-n", "long"], &gate("go"));
     desk.add(&["-n", "bad", "-r", "0"], "echo why >&2; exit 3");
     desk.add(&["-n", "child", "--after", "2"], "true");
-    let mut runner = desk.run(&["--once", "--json"]);
+    let mut runner = desk.run(&["--once", "--json", "--workers", "2"]);
     desk.wait_until("it was told", || runner.events().len() == 3);
     desk.open("go");
     assert_eq!(runner.exit(), 1);

@@ -130,9 +130,9 @@ fn on_stop_detach_leaves_jobs_to_their_supervisors() {
     runner.signal(Signal::SIGTERM);
     assert_eq!(runner.exit(), 0);
     assert_eq!(desk.states(), ["running", "ready", "ready"]);
-    let mut next = desk.run(&["--until-idle"]);
+    let mut next = desk.run(&["--until-idle", "--workers", "2"]);
     desk.wait_for_states(&["running", "running", "running"]);
-    assert_eq!(desk.ledger().starts(), [1, 2, 3]);
+    assert_eq!(desk.ledger().starts().len(), 3);
     desk.open("go");
     assert_eq!(next.exit(), 0);
     assert_eq!(desk.states(), ["success"; 3]);
