@@ -55,6 +55,11 @@ impl DataDir {
         Self { root: name.into() }
     }
 
+    /// The database that the directory belongs to.
+    pub fn database(&self) -> PathBuf {
+        self.root.with_extension("")
+    }
+
     /// Makes the directory and what is in it, for its owner alone.
     ///
     /// # Errors
@@ -170,6 +175,13 @@ fn check_own(dir: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_directory_of_a_database_knows_it() {
+        for db in ["/a/ax.db", "/a/jobs", "/a.d/x.d"] {
+            assert_eq!(DataDir::of(Path::new(db)).database(), Path::new(db));
+        }
+    }
 
     #[test]
     fn every_path_to_a_database_is_one_name() {

@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::data_dir::DataDir;
@@ -323,7 +324,9 @@ fn settle(
         && let Some(supervisor) =
             witness.and_then(|(witness, _)| witness.journal.supervisor.clone())
     {
-        let db = claimed.spec.extra_env.get("AX_DB");
+        // What the runner told its jobs: Scheduler::new.
+        let db = dir.database();
+        let db = Some(db.as_os_str().as_bytes());
         sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
     }
     // A claim that was given back may be somebody's again, and so its files.
