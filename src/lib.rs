@@ -63,6 +63,7 @@
 pub mod cli;
 pub mod clock;
 pub mod cmd;
+pub mod crash;
 pub mod data_dir;
 pub mod doctor;
 pub mod escape;

@@ -22,6 +22,7 @@ use signal_hook::iterator::{Handle, Signals};
 use super::{Answer, Context, alive, surroundings};
 use crate::cli::{self, RunArgs};
 use crate::clock::SystemClock;
+use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::lock;
 use crate::exec::process::Identity;
@@ -216,6 +217,7 @@ fn serve(
     match end {
         End::Finished => {
             drop(lock);
+            crash::point("leave", "before-lock");
             let _ = fs::remove_file(dir.runner_lock(runner));
         }
         End::Detached => (),

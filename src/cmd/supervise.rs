@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{Answer, Context};
 use crate::cli::SuperviseArgs;
 use crate::clock::{Clock, SystemClock};
+use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::Report;
 use crate::exec::supervisor::{self, Post};
@@ -74,7 +75,9 @@ impl Record {
             room: 0,
             scope: None,
         };
+        crash::point("record", "before-turn");
         let late = store.turn(&turn)?.late;
+        crash::point("record", "after-turn");
         for Settlement { claim, output, .. } in settled {
             if !output.in_file && !late.contains(&claim) {
                 // It is in the database; a file that stays is found by the doctor.

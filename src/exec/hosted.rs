@@ -18,6 +18,7 @@ use super::process::{self, Identity, sweep_survivors};
 use super::protocol::{Answer, Inbox};
 use super::spawn::own_environment;
 use super::sweep::Trace;
+use crate::crash;
 use crate::data_dir::DataDir;
 use crate::job::{Claimed, Outcome, Process, RunnerId};
 
@@ -84,8 +85,10 @@ impl Hosted {
         let boot_id = process::boot_id()?;
         let own = own_environment();
         let env: Vec<_> = own.entries().filter_map(|entry| CString::new(entry).ok()).collect();
+        crash::point("supervisor", "before-spawn");
         let pid =
             posix_spawn(site.program.as_path(), &files, &attributes()?, &words, &env)?.as_raw();
+        crash::point("supervisor", "after-spawn");
         let start_time = process::start_time(pid).unwrap_or(0);
         let identity = Identity { pid, start_time, boot_id };
         Ok(Self { identity, stream, inbox: Inbox::new(), journal })

@@ -24,6 +24,7 @@ pub use super::entry::{Entry, Step};
 use super::entry::{Words, read_entry, read_supervisor, text};
 pub use super::lock::{hold_lock, is_locked};
 use super::process::Identity;
+use crate::crash;
 use crate::job::{Claim, Outcome};
 
 /// The length of a line, with the blanks that fill it and its newline.
@@ -88,7 +89,9 @@ impl Journal {
         for _ in 0..keep {
             text.extend(line(""));
         }
+        crash::point("journal", "before-write");
         file.write_all_at(&text, 0)?;
+        crash::point("journal", "after-write");
         let keep = u64::try_from(keep).expect("a count of slots fits");
         Ok(Self { file, path: path.to_owned(), keep, count: 0 })
     }

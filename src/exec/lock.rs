@@ -12,6 +12,8 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
+use crate::crash;
+
 /// Makes a lock and holds it until the file is dropped or the process ends.
 ///
 /// The lock appears under its name only once it is held, so nobody can take
@@ -23,9 +25,11 @@ pub fn hold_lock(path: &Path) -> io::Result<File> {
     let hidden = hidden(path);
     let file =
         OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&hidden)?;
+    crash::point("lock", "before-flock");
     let named = flock(&file, FlockOperation::LockExclusive)
         .map_err(io::Error::from)
         .and_then(|()| fs::hard_link(&hidden, path));
+    crash::point("lock", "before-unlink");
     let removed = fs::remove_file(&hidden);
     named.and(removed).map(|()| file)
 }

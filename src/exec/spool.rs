@@ -24,6 +24,7 @@ use nix::fcntl::{FallocateFlags, OFlag, fallocate, fcntl};
 
 use super::output;
 use super::spawn::reason;
+use crate::crash;
 use crate::escape::last_line;
 use crate::job::Captured;
 
@@ -86,7 +87,9 @@ impl Spool {
     /// it is.
     pub fn name(&mut self, name: &Path) {
         let Ok(file) = &mut self.file else { return };
+        crash::point("spool", "before-name");
         file.named |= fs::rename(&self.path, name).is_ok();
+        crash::point("spool", "after-name");
     }
 
     /// Cuts the middle out of an output that is over the limit; tells whether
@@ -147,6 +150,7 @@ impl SpoolFile {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(0o600);
         let own = options.open(path).map_err(|error| reason(&error))?;
+        crash::point("spool", "after-create");
         let job = Self::for_job(path).map_err(|error| reason(&error))?;
         Ok(Self { job, own, named: false, hole_end: 0 })
     }

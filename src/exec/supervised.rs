@@ -21,6 +21,7 @@ use super::spawn::reason;
 use super::spool::salvage;
 use super::{Ended, Executor, Report, Stop, Stopper};
 use crate::clock::{Clock, SystemClock};
+use crate::crash;
 use crate::job::{Captured, Claim, Claimed, Outcome, Process};
 
 /// Between two looks at what a supervisor has begun.
@@ -106,6 +107,7 @@ impl Supervised {
         let line = &mut *lock(&self.line);
         let early = line.early.take();
         let Some(stream) = &mut line.stream else { return Err("no supervisor".to_owned()) };
+        crash::point("order", "before-send");
         // One that cannot be written to is dead; reading tells the same.
         let _ = send(stream, &Order::Run(Box::new(Cow::Borrowed(claimed))));
         line.sent = true;
@@ -118,6 +120,7 @@ impl Supervised {
     /// Finds out what became of a job whose supervisor is dead, and stops what
     /// is left of it.
     fn bury(&mut self, claimed: &Claimed, why: Option<String>) -> Ended {
+        crash::point("bury", "before-look");
         let claim = claimed.claim;
         let not_started =
             |why: &str| ended(claim, Outcome::NotStarted(format!("no supervisor: {why}")));
@@ -144,6 +147,7 @@ impl Supervised {
                 Ended { output: salvaged(), ..ended(claim, outcome) }
             }
         };
+        crash::point("bury", "before-reaping");
         self.let_go();
         buried
     }

@@ -42,6 +42,7 @@ use super::spawn::{Refusal, Spawner, reason};
 use super::spool::Spool;
 use super::{Ended, Report, Stop};
 use crate::clock::{Clock, SystemClock};
+use crate::crash;
 use crate::data_dir::DataDir;
 use crate::job::{Captured, Claim, Claimed, Outcome, Process};
 
@@ -131,7 +132,9 @@ impl<'a> Supervisor<'a> {
         if orphaned {
             self.live_as_orphan(record)?;
         }
+        crash::point("leave", "before-spool");
         self.spool.remove();
+        crash::point("leave", "before-journal");
         // The ends in the journal of one that retired may not be stored yet.
         if orphaned || self.settled {
             self.journal.remove();
@@ -155,6 +158,7 @@ impl<'a> Supervisor<'a> {
                     record(&claimed, &report);
                 }
             });
+            crash::point("orphan", "before-redirect");
             self.reports.redirect(records);
             while let Some(claimed) = self.queue.pop_front() {
                 self.refuse(claimed, not_started(ORPHANED));
@@ -229,6 +233,7 @@ impl<'a> Supervisor<'a> {
 
     fn finish(&mut self, hand: Hand, some_are_left: bool) {
         let Claim { job, attempt, .. } = hand.claim();
+        crash::point("end", "before-capture");
         let output = self.spool.capture(&self.post.dir.output(job, attempt), some_are_left);
         let process = Some(hand.process());
         let (claimed, outcome) = hand.into_end();
@@ -288,6 +293,7 @@ impl<'a> Supervisor<'a> {
         hand.is_told();
         let Claim { job, attempt, .. } = hand.claim();
         self.spool.name(&self.post.dir.output(job, attempt));
+        crash::point("start", "before-report");
         self.reports.start(hand.claimed(), hand.process());
     }
 
@@ -296,6 +302,7 @@ impl<'a> Supervisor<'a> {
             Ok(process) => {
                 // The attempt runs, whatever becomes of the line about it.
                 let _ = self.journal.note(claimed.claim, &Step::Started(process));
+                crash::point("start", "after-journal");
                 self.hand = Some(Hand::new(claimed, process, Instant::now()));
             }
             Err(refusal) => {
@@ -314,14 +321,18 @@ impl<'a> Supervisor<'a> {
     /// is in it belongs to the last intent.
     fn try_start(&mut self, claimed: &Claimed) -> Result<Process, Refusal> {
         self.spool.renew();
+        crash::point("start", "before-intent");
         self.journal
             .begin(claimed.claim)
             .map_err(|error| Refusal::NotNow(in_file(&self.post.journal, &error).to_string()))?;
+        crash::point("start", "before-fence");
         if !self.fence.holds() {
             return Err(Refusal::NotNow(ORPHANED.to_owned()));
         }
+        crash::point("start", "before-spawn");
         let started_at = SystemClock.now();
         let pid = self.spawner.spawn(&claimed.spec, self.spool.sink())?;
+        crash::point("start", "after-spawn");
         let start_time = process::start_time(pid).unwrap_or(0);
         Ok(Process { pid, start_time, started_at })
     }
@@ -334,6 +345,7 @@ impl<'a> Supervisor<'a> {
         process: Option<Process>,
         output: Captured,
     ) {
+        crash::point("end", "before-journal");
         let Captured { written, .. } = output;
         let ended =
             Ended { claim: claimed.claim, outcome, process, ended_at: SystemClock.now(), output };
@@ -344,7 +356,9 @@ impl<'a> Supervisor<'a> {
             written,
         };
         let _ = self.journal.note(ended.claim, &step);
+        crash::point("end", "before-report");
         self.reports.end(claimed, ended, self.retired);
+        crash::point("end", "after-report");
     }
 
     /// Ends an attempt that was not begun; the journal need not know it.

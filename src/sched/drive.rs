@@ -11,6 +11,7 @@ use super::pool::{FromWorker, Pool};
 use super::recover::Recovered;
 use super::{RunEvent, Scheduler, Step, recover};
 use crate::clock::Clock;
+use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::{Report, Stop};
 use crate::job::{Claim, Outcome};
@@ -129,9 +130,11 @@ impl<'a> Drive<'a> {
         };
         self.trouble = None;
         let pause = self.pace.held(from, Instant::now());
+        crash::point("step", "before-submit");
         for task in step.tasks.drain(..) {
             self.pool.submit(task);
         }
+        crash::point("step", "before-removal");
         for claim in step.output_stored.drain(..) {
             // It is in the database; a file that stays is found by the doctor.
             let _ = std::fs::remove_file(self.dir.output(claim.job, claim.attempt));

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::journal::{self, Entries, Entry, Step};
 use crate::exec::process::Identity;
@@ -121,7 +122,9 @@ pub fn settle_all(
             recovered.extend(settle(store, dir, &evidence, left, now)?);
         }
         if !evidence.supervisor_lives() && store.discharge(runner.id)? {
+            crash::point("recover", "before-clearing");
             evidence.clear_away(dir, runner.id);
+            crash::point("recover", "after-clearing");
         }
     }
     Ok(recovered)
@@ -343,7 +346,9 @@ fn settle(
     let settlement = Settlement { claim, outcome, verdict, process, ended_at, output };
     let settled = std::slice::from_ref(&settlement);
     let turn = Turn { runner: claim.owner, now, started: &[], settled, room: 0, scope: None };
+    crash::point("recover", "before-turn");
     let turned = store.turn(&turn)?;
+    crash::point("recover", "after-turn");
     if turned.late.contains(&claim) || turned.repeated.contains(&claim) {
         return Ok(None);
     }

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module and the other modules it may use.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("job", &[]),
     ("exit", &[]),
+    ("crash", &[]),
     ("suggest", &[]),
     ("escape", &[]),
     ("clock", &["job"]),
@@ -18,10 +19,10 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("fields", &["job", "when"]),
     ("cli", &["job", "when"]),
     // Knows no process.
-    ("store", &["job", "data_dir"]),
+    ("store", &["job", "crash", "data_dir"]),
     // Knows no database.
-    ("exec", &["job", "clock", "data_dir", "escape"]),
-    ("sched", &["job", "clock", "data_dir", "exec", "store"]),
+    ("exec", &["job", "clock", "crash", "data_dir", "escape"]),
+    ("sched", &["job", "clock", "crash", "data_dir", "exec", "store"]),
     ("failure", &["exit", "store"]),
     ("flow", &["job", "failure", "fields", "suggest"]),
     ("doctor", &["job", "clock", "data_dir", "exec", "failure", "sched", "store"]),
@@ -29,8 +30,8 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     (
         "cmd",
         &[
-            "cli", "clock", "data_dir", "doctor", "escape", "exec", "exit", "failure", "fields",
-            "flow", "job", "output", "sched", "store", "suggest", "when",
+            "cli", "clock", "crash", "data_dir", "doctor", "escape", "exec", "exit", "failure",
+            "fields", "flow", "job", "output", "sched", "store", "suggest", "when",
         ],
     ),
 ];

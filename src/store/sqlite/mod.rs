@@ -30,6 +30,7 @@ use super::{
     Counts, Cure, Fault, Moved, NewRunner, Outlook, Query, Repair, Resolution, Result, Revival,
     Runner, Selector, Store, Turn, Turned,
 };
+use crate::crash;
 use crate::job::{
     Added, Attempt, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, NewJob, RunnerId,
     State, Timestamp,
@@ -49,15 +50,22 @@ impl Sqlite {
         Ok(Self { connection, path: path.to_owned(), envs: claim::EnvCache::default() })
     }
 
-    /// Runs `work` in one writing transaction; an error undoes it.
-    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Fallible<T>) -> Result<T> {
+    /// Runs the work of a verb in one writing transaction; an error undoes it.
+    fn write<T>(
+        &mut self,
+        verb: &str,
+        work: impl FnOnce(&Transaction<'_>) -> Fallible<T>,
+    ) -> Result<T> {
+        crash::point(verb, "before-begin");
         let done = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(Trouble::from)
             .and_then(|tx| {
                 let done = work(&tx)?;
+                crash::point(verb, "before-commit");
                 tx.commit()?;
+                crash::point(verb, "after-commit");
                 Ok(done)
             });
         done.map_err(|trouble| trouble.told_of(&self.path))
@@ -113,27 +121,27 @@ impl From<rusqlite::Error> for Trouble {
 
 impl Store for Sqlite {
     fn add(&mut self, jobs: &[NewJob], now: Timestamp) -> Result<Vec<Added>> {
-        self.write(|tx| add::add(tx, jobs, now))
+        self.write("add", |tx| add::add(tx, jobs, now))
     }
 
     fn new_flow_run(&mut self, flow: &str, now: Timestamp) -> Result<FlowRunId> {
-        self.write(|tx| add::new_flow_run(tx, flow, now))
+        self.write("flow-run", |tx| add::new_flow_run(tx, flow, now))
     }
 
     fn link(&mut self, child: JobId, edges: &[Edge], now: Timestamp) -> Result<()> {
-        self.write(|tx| edges::link(tx, child, edges, now))
+        self.write("link", |tx| edges::link(tx, child, edges, now))
     }
 
     fn unlink(&mut self, child: JobId, parents: &[JobId], now: Timestamp) -> Result<usize> {
-        self.write(|tx| edges::unlink(tx, child, parents, now))
+        self.write("unlink", |tx| edges::unlink(tx, child, parents, now))
     }
 
     fn enlist(&mut self, runner: &NewRunner, now: Timestamp) -> Result<RunnerId> {
-        self.write(|tx| runner::enlist(tx, runner, now))
+        self.write("enlist", |tx| runner::enlist(tx, runner, now))
     }
 
     fn discharge(&mut self, runner: RunnerId) -> Result<bool> {
-        self.write(|tx| runner::discharge(tx, runner))
+        self.write("discharge", |tx| runner::discharge(tx, runner))
     }
 
     fn runners(&mut self) -> Result<Vec<Runner>> {
@@ -148,7 +156,7 @@ impl Store for Sqlite {
             }
         }
         let mut envs = std::mem::take(&mut self.envs);
-        let turned = self.write(|tx| claim::turn(tx, turn, &mut envs));
+        let turned = self.write("turn", |tx| claim::turn(tx, turn, &mut envs));
         self.envs = envs;
         turned
     }
@@ -203,19 +211,19 @@ impl Store for Sqlite {
 
     fn revive(&mut self, ids: &[JobId], how: Revival, now: Timestamp) -> Result<Vec<Moved>> {
         let revive = |tx: &Transaction<'_>| control::revive(tx, ids, how, now);
-        if how.dry_run { self.rehearse(revive) } else { self.write(revive) }
+        if how.dry_run { self.rehearse(revive) } else { self.write("revive", revive) }
     }
 
     fn resolve(&mut self, ids: &[JobId], how: Resolution, now: Timestamp) -> Result<Vec<Moved>> {
-        self.write(|tx| control::resolve(tx, ids, how, now))
+        self.write("resolve", |tx| control::resolve(tx, ids, how, now))
     }
 
     fn hold(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>> {
-        self.write(|tx| control::hold(tx, ids, now))
+        self.write("hold", |tx| control::hold(tx, ids, now))
     }
 
     fn release(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>> {
-        self.write(|tx| control::release(tx, ids, now))
+        self.write("release", |tx| control::release(tx, ids, now))
     }
 
     fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>> {
@@ -228,7 +236,7 @@ impl Store for Sqlite {
             let emptied = emptied.map_err(|engine| error::translate(&self.path, &engine))?;
             return Ok(emptied.then(|| Repair::Checkpoint.sentence().to_owned()));
         }
-        self.write(|tx| Ok(check::mend(tx, fault, now)?))
+        self.write("mend", |tx| Ok(check::mend(tx, fault, now)?))
     }
 }
 

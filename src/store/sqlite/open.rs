@@ -15,6 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::busy;
 use super::error::translate;
 use super::schema::{self, Found};
+use crate::crash;
 use crate::data_dir::network_file_system;
 use crate::store::{Error, Result};
 
@@ -148,6 +149,7 @@ fn create(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    crash::point("file", "after-create");
     match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other.map(drop),

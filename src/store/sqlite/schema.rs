@@ -6,6 +6,8 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::crash;
+
 /// `application_id` of every ax database: "axjb".
 pub(super) const APPLICATION_ID: i32 = 0x6178_6a62;
 
@@ -62,5 +64,8 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }
-    tx.commit()
+    crash::point("migrate", "before-commit");
+    tx.commit()?;
+    crash::point("migrate", "after-commit");
+    Ok(())
 }

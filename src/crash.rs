@@ -1,0 +1,47 @@
+//! Named places at which tests let the program die.
+//!
+//! They stand around every commit, every start of a process and every write to
+//! a file that somebody later relies on. Only a build with the feature
+//! `failpoints` has them; in every other they are nothing.
+//!
+//! `FAILPOINTS='turn/before-commit=2*off->return'` asks for the end at the third
+//! time in a process, `return(stop)` for a sleep until somebody sends CONT.
+//! `AX_CRASHED` names a directory in which each place leaves a file with its
+//! name and the process id before it strikes; a place whose file is there lets
+//! everybody pass. So a place strikes once, whoever comes first.
+
+/// Reads from the environment where to die. Once, at the start of the process.
+#[cfg(feature = "failpoints")]
+pub fn arm() {
+    std::mem::forget(fail::FailScenario::setup());
+}
+
+/// Does nothing in this build.
+#[cfg(not(feature = "failpoints"))]
+pub const fn arm() {}
+
+/// Ends this process as `kill -9` does, or stops it, if that was asked for.
+#[cfg(feature = "failpoints")]
+pub fn point(what: &str, place: &str) {
+    let name = format!("{what}/{place}");
+    fail::fail_point!(name.as_str(), |how| strike(&name, how.as_deref()));
+}
+
+/// Does nothing in this build.
+#[cfg(not(feature = "failpoints"))]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must cost nothing")]
+pub const fn point(_: &str, _: &str) {}
+
+#[cfg(feature = "failpoints")]
+fn strike(name: &str, how: Option<&str>) {
+    use rustix::process::{Signal, getpid, kill_process};
+    use std::io::Write;
+    let Some(dir) = std::env::var_os("AX_CRASHED") else { return };
+    let mark = std::path::Path::new(&dir).join(name.replace('/', "."));
+    let Ok(mut mark) = std::fs::File::create_new(mark) else { return };
+    let _ = writeln!(mark, "{}", getpid().as_raw_nonzero());
+    let signal = if how == Some("stop") { Signal::STOP } else { Signal::KILL };
+    // Both take hold of this thread before the call returns.
+    let _ = kill_process(getpid(), signal);
+}
