@@ -2,11 +2,14 @@
 
 mod adding;
 mod cli;
+#[cfg(feature = "failpoints")]
+mod crash;
 mod exec;
 mod generated;
 mod harness;
 mod layering;
 mod model;
+mod proof;
 mod running;
 mod sched;
 mod showing;

@@ -45,17 +45,22 @@ pub(crate) fn time_at_work(pid: i32) -> Duration {
     TICK * (ticks(11) + ticks(12))
 }
 
-/// Kills every process that has this database in its environment, until there
-/// are none.
-pub(super) fn kill_all_of(db: &Path) {
+/// The processes that run and have this database in their environment.
+pub(crate) fn all_of(db: &Path) -> Vec<Stat> {
     let mark = [b"AX_DB=", db.as_os_str().as_bytes()].concat();
     let is_marked = |stat: &Stat| {
         let block = fs::read(format!("/proc/{}/environ", stat.pid)).unwrap_or_default();
         !stat.has_ended() && block.split(|byte| *byte == 0).any(|entry| entry == mark)
     };
+    let all = process::all().unwrap_or_default();
+    all.into_iter().filter(is_marked).collect()
+}
+
+/// Kills every process that has this database in its environment, until there
+/// are none.
+pub(super) fn kill_all_of(db: &Path) {
     loop {
-        let all = process::all().unwrap_or_default();
-        let found: Vec<_> = all.iter().filter(|stat| is_marked(stat)).collect();
+        let found = all_of(db);
         if found.is_empty() {
             return;
         }

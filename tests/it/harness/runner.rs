@@ -67,6 +67,14 @@ impl Runner {
     /// Waits until it ends; gives its exit code.
     #[track_caller]
     pub(crate) fn exit(&mut self) -> i32 {
+        let status = self.status();
+        let code = status.code();
+        code.unwrap_or_else(|| panic!("a signal ended the runner: {status:?}\n{}", self.err()))
+    }
+
+    /// Waits until it ends, by itself or by a signal.
+    #[track_caller]
+    pub(crate) fn status(&mut self) -> ExitStatus {
         let mut status: Option<ExitStatus> = None;
         let (out, err) = (self.out.clone(), self.err.clone());
         let story = || format!("{}{}", read(&out), read(&err));
@@ -74,8 +82,7 @@ impl Runner {
             status = self.child.try_wait().expect("it can be asked");
             status.is_some()
         });
-        let code = status.and_then(|status| status.code());
-        code.unwrap_or_else(|| panic!("a signal ended the runner: {status:?}\n{}", self.err()))
+        status.expect("it was waited for")
     }
 
     pub(crate) fn is_alive(&mut self) -> bool {

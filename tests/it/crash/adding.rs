@@ -1,0 +1,96 @@
+//! `ax add`, killed half-way.
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+
+use super::super::harness::Desk;
+use super::super::proof::Proof;
+use super::super::proof::shapes::{self, Shape};
+use super::{add_all, desk, doomed, run_to_the_end, settle};
+
+const PLACES: [(&str, bool); 6] = [
+    ("file/after-create", false),
+    ("migrate/before-commit", false),
+    ("migrate/after-commit", false),
+    ("add/before-begin", false),
+    ("add/before-commit", false),
+    ("add/after-commit", true),
+];
+
+/// Adds jobs and is killed at a place; nobody hears an id.
+#[track_caller]
+fn add_and_die(desk: &Desk, words: &[&str], typed: &str, place: &str) {
+    let mut command = desk.command(words);
+    doomed(desk, &mut command, &format!("{place}=return"));
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().expect("ax can be started");
+    // It may be dead before it has read a word.
+    let _ = child.stdin.take().expect("it was piped").write_all(typed.as_bytes());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.signal(), output.stdout.len()), (Some(9), 0), "{place}");
+}
+
+#[test]
+fn an_add_that_is_killed_adds_its_job_or_nothing() {
+    for (place, is_added) in PLACES {
+        let desk = desk();
+        add_and_die(&desk, &["add", "sh", "job.sh", "0", "0", "1"], "", place);
+        assert_eq!(desk.jobs().len(), usize::from(is_added), "{place}");
+        go_on(&desk);
+    }
+}
+
+#[test]
+fn a_file_that_is_killed_as_it_is_added_is_added_as_a_whole_or_not_at_all() {
+    let lines: Vec<_> =
+        Shape::ALL.iter().flat_map(|shape| shape.lines(&format!("{shape:?}"), 0.0)).collect();
+    for (place, is_added) in PLACES {
+        let desk = desk();
+        add_and_die(&desk, &["add", "--from", "-"], &shapes::text(&lines), place);
+        assert_eq!(desk.jobs().len(), if is_added { lines.len() } else { 0 }, "{place}");
+        go_on(&desk);
+    }
+}
+
+/// Others add and run as if nothing had been.
+#[track_caller]
+fn go_on(desk: &Desk) {
+    let ids = add_all(desk, &Shape::Chain.lines("later", 0.0));
+    let mut exits = run_to_the_end(desk, "");
+    exits.push(settle(desk));
+    Proof::gather(&desk.file("ledger"), desk.db(), ids, exits).check();
+}
+
+#[test]
+fn a_flow_that_is_killed_as_it_is_put_in_is_put_in_as_a_whole_or_not_at_all() {
+    const FLOW: &str = "
+        name = 'f'
+        [defaults]
+        max_retries = 1
+        retry_delay = '20ms'
+        [jobs.first]
+        run = ['sh', 'job.sh', '0.05', '0', '1']
+        [jobs.second]
+        run = ['sh', 'job.sh', '0', '1', '2']
+        after = 'first'
+        [jobs.third]
+        run = ['sh', 'job.sh', '0', '0', '1']
+        after = ['first', 'second']
+    ";
+    for (place, count) in [
+        ("flow-run/before-commit", 0),
+        ("flow-run/after-commit", 0),
+        ("add/before-commit", 0),
+        ("add/after-commit", 3),
+        ("turn/before-commit", 3),
+        ("turn/after-commit", 3),
+        ("start/after-journal=return; bury/before-look", 3),
+    ] {
+        let desk = desk();
+        std::fs::write(desk.file("f.toml"), FLOW).expect("a file can be made");
+        add_and_die(&desk, &["run", "f.toml", "--poll-interval", "20ms", "--json"], "", place);
+        assert_eq!(desk.jobs().len(), count, "{place}");
+        go_on(&desk);
+    }
+}
