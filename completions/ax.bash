@@ -250,11 +250,11 @@ _ax() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -447,11 +447,11 @@ _ax() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -488,11 +488,11 @@ _ax() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -557,11 +557,11 @@ _ax() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -647,11 +647,11 @@ _ax() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -688,11 +688,11 @@ _ax() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -729,11 +729,11 @@ _ax() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -827,11 +827,11 @@ _ax() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)
@@ -868,11 +868,11 @@ _ax() {
             fi
             case "${prev}" in
                 --format)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json jsonl csv ids tree dot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
                 --db)

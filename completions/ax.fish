@@ -24,7 +24,7 @@ function __fish_ax_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c ax -n "__fish_ax_needs_command" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_needs_command" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -73,10 +73,8 @@ complete -c ax -n "__fish_ax_using_subcommand add" -s o -l format -d 'How to sho
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -91,7 +89,7 @@ csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -102,12 +100,12 @@ complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcomma
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s a -l after -d 'Run after these jobs ended with success' -r
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l on-failure -d 'Run if one of these jobs is dead' -r
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -119,7 +117,7 @@ complete -c ax -n "__fish_ax_using_subcommand run" -l grace -d 'How long running
 complete -c ax -n "__fish_ax_using_subcommand run" -l on-stop -d 'What happens to running jobs at the first signal' -r -f -a "wait\t'They may end'
 detach\t'They run on under their supervisors, which record the result'
 kill\t'They are stopped and go back to the queue'"
-complete -c ax -n "__fish_ax_using_subcommand run" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand run" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -152,10 +150,8 @@ complete -c ax -n "__fish_ax_using_subcommand list" -s o -l format -d 'How to sh
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand list" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand list" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -188,10 +184,8 @@ complete -c ax -n "__fish_ax_using_subcommand ls" -s o -l format -d 'How to show
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand ls" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand ls" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -203,10 +197,8 @@ complete -c ax -n "__fish_ax_using_subcommand retry" -s o -l format -d 'How to s
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand retry" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand retry" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand retry" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -223,10 +215,8 @@ complete -c ax -n "__fish_ax_using_subcommand recover" -s o -l format -d 'How to
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand recover" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand recover" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand recover" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -237,10 +227,8 @@ complete -c ax -n "__fish_ax_using_subcommand doctor" -s o -l format -d 'How to 
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand doctor" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand doctor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -252,10 +240,8 @@ complete -c ax -n "__fish_ax_using_subcommand show" -s o -l format -d 'How to sh
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand show" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand show" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -264,28 +250,26 @@ complete -c ax -n "__fish_ax_using_subcommand show" -l json -d 'The same as --fo
 complete -c ax -n "__fish_ax_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand logs" -s n -l lines -d 'Only the last so many lines' -r
 complete -c ax -n "__fish_ax_using_subcommand logs" -l attempt -d 'Of this attempt [default: the last one]' -r
-complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the job ends'
+complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the attempt ends'
 complete -c ax -n "__fish_ax_using_subcommand logs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand log" -s n -l lines -d 'Only the last so many lines' -r
 complete -c ax -n "__fish_ax_using_subcommand log" -l attempt -d 'Of this attempt [default: the last one]' -r
-complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the job ends'
+complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the attempt ends'
 complete -c ax -n "__fish_ax_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand hold" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand hold" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand hold" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand hold" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -295,10 +279,8 @@ complete -c ax -n "__fish_ax_using_subcommand release" -s o -l format -d 'How to
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand release" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand release" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand release" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -308,10 +290,8 @@ complete -c ax -n "__fish_ax_using_subcommand status" -s o -l format -d 'How to 
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand status" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand status" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -321,16 +301,14 @@ complete -c ax -n "__fish_ax_using_subcommand st" -s o -l format -d 'How to show
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-ids\t'The bare ids, one a line'
-tree\t'A tree (`ax deps`)'
-dot\t'A graph for Graphviz (`ax deps`)'"
-complete -c ax -n "__fish_ax_using_subcommand st" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand st" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand st" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand st" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand st" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"

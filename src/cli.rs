@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::job::Timeout;
@@ -34,8 +35,8 @@ pub struct Cli {
 /// Options that every command takes.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// The database [default: $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]
-    #[arg(long, global = true, help_heading = "Global options", env = "AX_DB", value_name = "PATH", value_hint = ValueHint::FilePath, hide_env_values = true)]
+    /// The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]
+    #[arg(long, global = true, help_heading = "Global options", value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub db: Option<PathBuf>,
     /// When to use colours
     #[arg(
@@ -82,11 +83,37 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Show {
     /// How to show the answer
+    #[arg(short = 'o', long, value_name = "FORMAT", value_parser = list_format())]
+    pub format: Option<Format>,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// The formats of everything but `ax deps`. What an answer cannot be shown as is
+/// refused here, before anything is done.
+fn list_format() -> impl TypedValueParser<Value = Format> {
+    let is_list = |format: &&Format| !matches!(format, Format::Tree | Format::Dot);
+    let values = Format::value_variants().iter().filter(is_list);
+    PossibleValuesParser::new(values.filter_map(ValueEnum::to_possible_value))
+        .map(|name| Format::from_str(&name, false).expect("one of the values above"))
+}
+
+/// The options of `ax deps`, which shows graphs too.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ShowGraph {
+    /// How to show the answer
     #[arg(short = 'o', long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
+}
+
+impl From<ShowGraph> for Show {
+    fn from(ShowGraph { format, json }: ShowGraph) -> Self {
+        Self { format, json }
+    }
 }
 
 impl Show {
@@ -145,7 +172,7 @@ impl Command {
     pub fn wants_json(&self) -> bool {
         match self {
             Self::Add(args) => args.show.wants_json(),
-            Self::Deps(args) => args.show.wants_json(),
+            Self::Deps(args) => Show::from(args.show).wants_json(),
             Self::Run(args) => args.json,
             Self::List(args) => args.show.wants_json(),
             Self::Retry(args) => args.show.wants_json(),
@@ -277,7 +304,7 @@ pub struct DepsArgs {
     /// Show what this job waits for and what waits for it; all unfinished edges without it
     pub id: Option<String>,
     #[command(flatten)]
-    pub show: Show,
+    pub show: ShowGraph,
     #[command(subcommand)]
     pub change: Option<DepsChange>,
 }
@@ -311,7 +338,9 @@ pub enum DepsChange {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The first INT or TERM claims no more and lets running jobs end (--grace limits
-how long); the second stops them; the third exits at once.
+how long); the second stops them; the third exits at once. A terminal that goes
+away stops nothing. With --once, --until-idle or a flow the exit code is 1 if a
+job ended dead or held.
 
 Examples:
   ax run                       serve until stopped
@@ -502,7 +531,7 @@ pub struct ShowArgs {
 pub struct LogsArgs {
     /// Which job
     pub id: String,
-    /// Go on until the job ends
+    /// Go on until the attempt ends
     #[arg(short, long)]
     pub follow: bool,
     /// Only the last so many lines

@@ -95,6 +95,8 @@ impl From<store::Error> for Failure {
             E::StillBroken { parent, .. } => {
                 Self::refused(message).hint(format!("`ax retry {parent}` brings both back"))
             }
+            E::KeyTaken { by, .. } => Self { code: "key_exists", ..Self::refused(message) }
+                .hint(format!("`ax show {by}` shows the job that has it")),
             E::KeyExists { .. } => Self { code: "key_exists", ..Self::refused(message) },
             E::Cycle(_) | E::BatchCycle { .. } => Self { code: "cycle", ..Self::usage(message) },
             E::InBatch { source, .. } => Self::from(*source),

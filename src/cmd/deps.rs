@@ -14,17 +14,19 @@ use crate::store::{Error, Query, Selector, Store};
 pub(super) fn run(args: DepsArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     match args.change {
         None => {
-            let focus = args.id.as_deref().map(select::job_id).transpose()?;
-            Ok(Answer::new(graph(context, focus)?, args.show))
+            let mut store = context.store()?;
+            let one = |word| select::one(store.as_mut(), word);
+            let focus = args.id.as_deref().map(one).transpose()?;
+            Ok(Answer::new(graph(context, focus)?, args.show.into()))
         }
         Some(DepsChange::Add { id, after, on_failure, after_any }) => {
-            let child = select::job_id(&id)?;
+            let child = select::one(context.store()?.as_mut(), &id)?;
             let kinds =
                 [(Kind::After, after), (Kind::OnFailure, on_failure), (Kind::AfterAny, after_any)];
             add(context, child, &edges(&kinds)?)
         }
         Some(DepsChange::Remove { id, parents }) => {
-            let child = select::job_id(&id)?;
+            let child = select::one(context.store()?.as_mut(), &id)?;
             remove(context, child, &each_id(&parents)?)
         }
     }

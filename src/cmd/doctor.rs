@@ -1,5 +1,7 @@
 //! `ax doctor`: looks for what is wrong, and says how to cure it.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::{Answer, Context};
@@ -13,11 +15,13 @@ use crate::store;
 
 /// Exit 0 if nothing is wrong, or nothing any more; 1 if something is.
 pub(super) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
-    let mut store = store::open(&context.db).map_err(beyond_doctors)?;
+    let mut store =
+        store::open(&context.db).map_err(|error| in_person(error.into(), &context.db))?;
     let dir = context.data_dir();
     let now = context.now();
     let mut patient = Patient { store: store.as_mut(), db: &context.db, dir: &dir, now };
-    let mut findings = doctor::examine(&mut patient)?;
+    let mut findings =
+        doctor::examine(&mut patient).map_err(|error| in_person(error, &context.db))?;
     if args.fix && !args.dry_run {
         doctor::treat(&mut patient, &mut findings)?;
         context.wake_runners();
@@ -28,21 +32,19 @@ pub(super) fn run(args: &DoctorArgs, context: &mut Context<'_>) -> Result<Answer
     Ok(Answer::new(Findings { findings, care }, args.show).exit(exit))
 }
 
-/// A file that cannot even be opened has the doctor for a hint, who is here.
-fn beyond_doctors(error: store::Error) -> Failure {
-    match error {
-        store::Error::Unusable { path, why, hint: Some(hint) } if hint.contains("`ax doctor`") => {
-            let hint = match hint.split_once("; `ax doctor`") {
-                Some((other, _)) => other.to_owned(),
-                None => format!(
-                    "take a back-up, or what can be read: `sqlite3 {0} .recover | sqlite3 {0}.new`",
-                    path.display()
-                ),
-            };
-            Failure::from(store::Error::Unusable { path, why, hint: Some(hint) })
-        }
-        other => Failure::from(other),
-    }
+/// What is beyond the doctor has the doctor for a hint, who is here.
+fn in_person(failure: Failure, db: &Path) -> Failure {
+    let Some(hint) = failure.hint.as_ref().filter(|hint| hint.contains("`ax doctor`")) else {
+        return failure;
+    };
+    let hint = match hint.split_once("; `ax doctor`") {
+        Some((other, _)) => other.to_owned(),
+        None => format!(
+            "take a back-up, or what can be read: `sqlite3 {0} .recover | sqlite3 {0}.new`",
+            db.display()
+        ),
+    };
+    Failure { hint: Some(hint), ..failure }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

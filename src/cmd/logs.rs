@@ -21,19 +21,16 @@ use crate::store::{Error, Store};
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(args: LogsArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
-    let selectors = select::parse(std::slice::from_ref(&args.id))?;
     let mut store = context.store()?;
     let store = store.as_mut();
-    let job = match select::ids(store, &selectors)?.as_slice() {
-        [job] => *job,
-        many => return Err(too_many(&args.id, many.len())),
-    };
+    let job = select::one(store, &args.id)?;
     let attempt = if args.follow {
         wait_for_attempt(store, job, args.attempt)?
     } else {
         attempt(store, job, args.attempt)?
     };
     let Some(attempt) = attempt else { return Err(no_attempt(job, args.attempt)) };
+    refuse_lost_output(store, &context.data_dir(), job, attempt)?;
     let mut reader = Reader { store, dir: context.data_dir(), job, attempt, output: None };
     if io::stdout().is_terminal() {
         let mut out = Escaping::new(BufWriter::new(&mut *context.out));
@@ -46,8 +43,21 @@ pub(super) fn run(args: LogsArgs, context: &mut Context<'_>) -> Result<Answer, F
     Ok(Answer::silent(exit::DONE))
 }
 
-fn too_many(word: &str, count: usize) -> Failure {
-    Failure::usage(format!("`{word}` names {count} jobs, and only one can be shown"))
+/// A long output whose file somebody removed is not an empty one.
+fn refuse_lost_output(
+    store: &mut dyn Store,
+    dir: &DataDir,
+    job: JobId,
+    attempt: u32,
+) -> Result<(), Failure> {
+    let history = store.attempts(job)?;
+    let is_in_file = history.iter().any(|one| one.attempt == attempt && one.output_in_file);
+    let path = dir.output(job, attempt);
+    if is_in_file && !path.exists() {
+        let what = format!("the output of job {job}, attempt {attempt}, is gone");
+        return Err(Failure::failed(what).hint(format!("it was in {}", path.display())));
+    }
+    Ok(())
 }
 
 fn no_attempt(job: JobId, wanted: Option<u32>) -> Failure {

@@ -104,7 +104,7 @@ impl Answer {
 /// # Errors
 /// The failure that a person is to be told of.
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Failure> {
-    let db = cli.global.db.clone().or_else(data_dir::default_database).ok_or_else(no_home)?;
+    let db = database(cli.global.db.clone())?;
     let db = data_dir::real_path(&db);
     let mut context = Context { out, err, db, color: cli.global.color };
     let answer = dispatch(cli.command, &mut context)?;
@@ -132,6 +132,19 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Run(args) => run::run(args, context),
         Command::Recover(args) => recover::run(args, context),
         Command::Supervise(args) => supervise::run(args, context),
+    }
+}
+
+/// The database that was named: by `--db`, by `AX_DB`, or the default one.
+fn database(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    if let Some(path) = named {
+        return Ok(path);
+    }
+    match std::env::var_os("AX_DB") {
+        Some(path) if path.is_empty() => Err(Failure::usage("AX_DB is empty")
+            .hint("name a file in it, or unset it for the default database")),
+        Some(path) => Ok(path.into()),
+        None => data_dir::default_database().ok_or_else(no_home),
     }
 }
 

@@ -5,8 +5,10 @@
 //! that takes nothing more stops no job, and a third signal ends the process
 //! whatever the others wait for.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +33,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::fields;
 use crate::flow::{self, Flow};
-use crate::job::{FlowRunId, RunnerId, State};
+use crate::job::{FlowRunId, NewJob, RunnerId, State};
 use crate::output;
 use crate::output::list::{Empty, JobList};
 use crate::output::progress::Progress;
@@ -89,9 +91,24 @@ fn enqueue(
     let place = surroundings::at(dir, false);
     let defaults =
         fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
+    check_directories(&flow.to_jobs(FlowRunId(0), now, &place, &defaults))?;
     let run = store.new_flow_run(&flow.name, now)?;
     store.add(&flow.to_jobs(run, now, &place, &defaults), now)?;
     Ok(run)
+}
+
+/// A directory that is not there would be found out by the first attempt only.
+fn check_directories(jobs: &[NewJob]) -> Result<(), Failure> {
+    for job in jobs {
+        let dir = Path::new(OsStr::from_bytes(&job.cwd));
+        if !dir.is_dir() {
+            let name = job.name.as_deref().unwrap_or_default();
+            let what =
+                format!("job `{name}` is to run in {}, which is no directory", dir.display());
+            return Err(Failure::usage(what));
+        }
+    }
+    Ok(())
 }
 
 impl RunArgs {

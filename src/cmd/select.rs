@@ -96,6 +96,21 @@ pub(super) fn ids(store: &mut dyn Store, selectors: &[Selector]) -> Result<Vec<J
     Ok(each_once(ids))
 }
 
+/// The one job that a selector names.
+///
+/// # Errors
+/// A usage error if it names several, "not found" if it names none.
+pub(super) fn one(store: &mut dyn Store, word: &str) -> Result<JobId, Failure> {
+    let selectors = parse(std::slice::from_ref(&word.to_owned()))?;
+    match ids(store, &selectors)?.as_slice() {
+        [job] => Ok(*job),
+        many => {
+            let count = many.len();
+            Err(Failure::usage(format!("`{word}` names {count} jobs, and only one can be meant")))
+        }
+    }
+}
+
 /// Like [`ids`], but a selector that names jobs by a property leaves out those
 /// whose state does not fit, unless none fits. Who types a number means that
 /// very job, and is told that it cannot be.
@@ -118,6 +133,11 @@ pub(super) fn fitting(
         ids.extend(found);
     }
     Ok(each_once(ids))
+}
+
+/// Tells whether all of them name jobs by a property.
+pub(super) fn are_properties(selectors: &[Selector]) -> bool {
+    !selectors.is_empty() && selectors.iter().all(is_property)
 }
 
 const fn is_property(selector: &Selector) -> bool {

@@ -20,7 +20,7 @@ pub fn line(event: &RunEvent, color: bool) -> String {
             format!("{}: {started}, attempt {}", job(claim.job, title), claim.attempt)
         }
         RunEvent::Ended { claim, title, outcome, verdict, error, took, late } => {
-            let (what, paint) = end(*verdict, *late);
+            let (what, paint) = end(outcome, *verdict, *late);
             let what = paint::paint(what, paint, color);
             let took = took.map(|took| format!(" after {}", time::took(took)));
             let how = how(outcome, error.as_deref());
@@ -50,11 +50,15 @@ fn job(id: JobId, title: &str) -> String {
 }
 
 /// What becomes of the job, and in which colour.
-const fn end(verdict: Verdict, late: bool) -> (&'static str, Paint) {
+const fn end(outcome: &Outcome, verdict: Verdict, late: bool) -> (&'static str, Paint) {
     if late {
         return ("reported too late", paint::FAINT);
     }
     let state = verdict.event().target();
+    if matches!(outcome, Outcome::Lost(_)) {
+        // An unknown outcome is called neither a failure nor a success.
+        return ("lost", paint::of(state));
+    }
     (state.as_str(), paint::of(state))
 }
 

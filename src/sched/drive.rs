@@ -247,10 +247,13 @@ impl<'a> Drive<'a> {
                     && let Outcome::NotStarted(why) = &ended.outcome
                     && self.stage == Stage::Serving
                 {
-                    let job = ended.claim.job;
-                    (self.watch)(&RunEvent::Trouble(format!(
-                        "job {job} goes back to the queue: {why}"
-                    )));
+                    // Said once a rest, however many go back.
+                    if self.rest_until.is_none() {
+                        let job = ended.claim.job;
+                        (self.watch)(&RunEvent::Trouble(format!(
+                            "job {job} goes back to the queue: {why}"
+                        )));
+                    }
                     self.rest_until = Some(Instant::now() + REST);
                 }
                 self.scheduler.note(report);

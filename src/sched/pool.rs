@@ -7,11 +7,15 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::exec::{Executor, Report, Stop, Stopper};
-use crate::job::{Claim, Claimed};
+use crate::job::{Claim, Claimed, Outcome};
+
+/// How long a worker leaves the queue alone that could not start a job.
+const REFUSED: Duration = Duration::from_millis(200);
 
 /// What a worker tells the scheduler.
 #[derive(Debug)]
@@ -149,7 +153,12 @@ fn live(
                 let _ = reports.send(FromWorker::Report(Report::Started { claim, process }));
             });
             in_hand.set(None);
+            let refused = matches!(ended.outcome, Outcome::NotStarted(_));
             let _ = reports.send(FromWorker::Report(Report::Ended(ended)));
+            if refused {
+                // The next job is left to a worker that can start it.
+                thread::sleep(REFUSED);
+            }
         }
     });
     if let Err(panic) = panic::catch_unwind(work) {

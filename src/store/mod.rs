@@ -49,6 +49,16 @@ pub enum Error {
         /// The parent that must come back first.
         parent: JobId,
     },
+    /// A job cannot come back, because an unfinished one has its key by now.
+    #[error("job {job} cannot come back: job {by} has its key `{key}`")]
+    KeyTaken {
+        /// The job.
+        job: JobId,
+        /// The key.
+        key: String,
+        /// The job that has it.
+        by: JobId,
+    },
     /// An unfinished job has this key already.
     #[error("job {job} has the key `{key}` already")]
     KeyExists {

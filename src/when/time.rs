@@ -4,8 +4,8 @@
 //! moments that may be meant, written so that they can be typed.
 
 use chrono::{
-    DateTime, Datelike, Days, FixedOffset, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime,
-    Offset, SecondsFormat, TimeDelta, TimeZone, Utc, Weekday,
+    DateTime, Datelike, Days, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Offset,
+    SecondsFormat, TimeDelta, TimeZone, Utc, Weekday,
 };
 
 use super::written::{Clock, Day, written};
@@ -73,13 +73,23 @@ impl<Z: TimeZone> Reader<'_, Z> {
 
     /// The moment at which the clock shows `local`.
     fn exactly(&self, local: NaiveDateTime) -> Moment {
-        match self.zone.from_local_datetime(&local) {
-            MappedLocalTime::Single(one) => Ok(one.fixed_offset()),
-            MappedLocalTime::Ambiguous(first, second) => {
-                Err(twice(local, [first.fixed_offset(), second.fixed_offset()]))
-            }
-            MappedLocalTime::None => Err(skipped(local, self.around(local))),
+        match self.moments(local).as_slice() {
+            [one] => Ok(*one),
+            [first, second] => Err(twice(local, [*first, *second])),
+            _ => Err(skipped(local, self.around(local))),
         }
+    }
+
+    /// The moments at which the clock shows `local`: one, two or none, the
+    /// earlier first. Each is tried out, because chrono counts the edges of a
+    /// clock change to it: 03:00 at its end would exist twice, 02:00 at the
+    /// beginning of a skip once.
+    fn moments(&self, local: NaiveDateTime) -> Vec<DateTime<FixedOffset>> {
+        let mut readings = self.around(local).to_vec();
+        readings.sort_unstable();
+        readings.dedup();
+        readings.retain(|moment| moment.naive_local() == local);
+        readings
     }
 
     /// The next (or last) moment at which the clock shows `time`, on such a day.
@@ -104,21 +114,20 @@ impl<Z: TimeZone> Reader<'_, Z> {
             Toward::Future => *moment > self.now,
             Toward::Past => *moment <= self.now,
         };
-        match self.zone.from_local_datetime(&local) {
-            MappedLocalTime::Single(one) => Ok(Some(one.fixed_offset()).filter(right)),
-            MappedLocalTime::Ambiguous(first, second) => {
-                match [first.fixed_offset(), second.fixed_offset()].map(|m| right(&m).then_some(m))
-                {
-                    [Some(first), Some(second)] => Err(twice(local, [first, second])),
-                    [one, other] => Ok(one.or(other)),
-                }
-            }
-            MappedLocalTime::None => {
+        match self.moments(local).as_slice() {
+            [] => {
                 let readings = self.around(local);
                 if readings.iter().any(right) {
                     return Err(skipped(local, readings));
                 }
                 Ok(None)
+            }
+            moments => {
+                let possible: Vec<_> = moments.iter().copied().filter(right).collect();
+                match possible.as_slice() {
+                    [first, second] => Err(twice(local, [*first, *second])),
+                    other => Ok(other.first().copied()),
+                }
             }
         }
     }
@@ -278,6 +287,15 @@ mod tests {
              `2027-10-31T02:30:00+02:00` or `2027-10-31T02:30:00+01:00`"
         );
         assert_eq!(berlin("2027-10-31T02:30:00+02:00"), "2027-10-31T02:30:00+02:00");
+    }
+
+    #[test]
+    fn the_edges_of_a_clock_change_are_taken_for_what_they_are() {
+        assert!(at(Berlin, NOON, "2027-03-28 02:00").is_err(), "the skip begins with it");
+        assert_eq!(berlin("2027-03-28 03:00"), "2027-03-28T03:00:00+02:00");
+        assert!(at(Berlin, NOON, "2027-10-31 02:00").is_err(), "the hour that comes twice begins");
+        assert_eq!(berlin("2027-10-31 03:00"), "2027-10-31T03:00:00+01:00");
+        assert_eq!(berlin("2027-10-31 01:59:59"), "2027-10-31T01:59:59+02:00");
     }
 
     #[test]

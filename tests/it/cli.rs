@@ -164,8 +164,8 @@ ID  STATUS  NAME  ATTEMPT  WHEN  TOOK  WHY
  2  skipped  report  -  [AGO]  -  needs job 1, which is dead
  3  success  alert  1/4  [AGO]  [TOOK]
 $ ax list --failed
-ID  NAME  STATUS  END  ATTEMPT  WHEN  TOOK  NEXT TRY  ERROR
- 1  fetch  dead  exit 7  1/1  [AGO]  [TOOK]  -  no such host
+ID  NAME  STATUS  END  ATTEMPT  WHEN  TOOK  ERROR
+ 1  fetch  dead  exit 7  1/1  [AGO]  [TOOK]  no such host
 $ ax list --status skipped --format csv --columns 'id,name,status,reason'
 id,name,status,reason
 2,report,skipped,"needs job 1, which is dead"
@@ -182,8 +182,8 @@ status:  skipped
 why:  it has ended: skipped, needs job 1, which is dead
 priority:  5
 attempts:  0
-retries:  0 of 3 used, the first after 5s, each × 2, at most 3600s
-timeout:  60s, killed 10s later
+retries:  0 of 3 used, the first after 5s, each × 2, at most 1h
+timeout:  1m, killed 10s later
 on lost:  requeue
 added:  [TIME] ([AGO])
 due:  [TIME] ([AGO])
@@ -267,7 +267,8 @@ $ ax release 1
 ax: job 1 is pending, not held
 [exit 4]
 $ ax list --format dot
-ax: this answer has no format `dot`
+ax: invalid value 'dot' for '--format <FORMAT>' [possible values: table, json, jsonl, csv, ids]
+hint: `--help` shows what may be typed
 [exit 2]
 $ ax list --json 9
 {"error":{"code":"not_found","message":"no such job: 9","hint":"`ax list all` shows the jobs there are"}}

@@ -288,7 +288,7 @@ waits for:
     assert_eq!(scene.ax(&["deps", "remove", "3", "1"]).exit, 3);
     assert_eq!(scene.ax(&["deps", "-o", "ids"]).text(), "2\n3\n");
     assert_eq!(scene.ax(&["deps", "add", "3"]).exit, 2);
-    for (id, exit) in [("99", 3), ("last", 2), ("1-2", 2), ("", 2)] {
+    for (id, exit) in [("99", 3), ("last", 0), ("name:nobody", 3), ("1-2", 2), ("", 2)] {
         assert_eq!(scene.ax(&["deps", id]).exit, exit, "{id:?}");
     }
 }
@@ -309,10 +309,28 @@ fn a_chain_of_ten_thousand_is_shown_from_its_middle() {
 }
 
 #[test]
-fn a_view_without_a_graph_says_so() {
-    let said = Scene::new().ax(&["list", "-o", "dot"]);
-    assert_eq!((said.exit, said.text()), (2, ""));
-    assert!(said.err.contains("`dot`"), "{}", said.err);
+fn an_answer_that_cannot_be_shown_so_is_refused_before_anything_is_done() {
+    let mut scene = Scene::new();
+    scene.add("a", &[]);
+    for words in [&["list"][..], &["add", "true"], &["hold", "1"], &["doctor", "--fix"]] {
+        let said = scene.ax(&[&words[..1], &["-o", "dot"], &words[1..]].concat());
+        assert_eq!((said.exit, said.text()), (2, ""), "{words:?}");
+        assert!(said.err.contains("'dot'"), "{}", said.err);
+    }
+    assert_eq!(scene.ax(&["list", "--columns", "id,status"]).text(), "ID  STATUS\n 1  ready\n");
+}
+
+#[test]
+fn one_job_whose_key_is_taken_does_not_keep_the_others_from_coming_back() {
+    let desk = Desk::new();
+    desk.add(&["--max-retries", "0"], "exit 1");
+    desk.add(&["--max-retries", "0", "--key", "k"], "exit 1");
+    desk.ax(&["run", "--once"]);
+    desk.add(&["--key", "k", "--delay", "1h"], "true");
+    let said = desk.ax(&["retry", "--failed", "-o", "ids"]);
+    assert_eq!((said.exit, said.text()), (0, "1\n"));
+    assert_eq!(said.err, "ax: job 2 cannot come back: job 3 has its key `k`\n");
+    assert_eq!(desk.ax(&["retry", "2"]).exit, 4, "who names it is told");
 }
 
 #[test]
@@ -347,12 +365,12 @@ fn no_colour_is_forced_into_a_pipe() {
 
 #[test]
 fn the_events_of_a_runner_have_colours_where_they_are_asked_for() {
-    let mut desk = Desk::new();
-    desk.add("a", &[]);
-    let said = desk.ax(&["run", "--once", "--color", "always"]);
+    let mut scene = Scene::new();
+    scene.add("a", &[]);
+    let said = scene.ax(&["run", "--once", "--color", "always"]);
     assert!(said.err.contains("job 1 a: \x1b[32msuccess\x1b[0m after "), "{}", said.err);
-    desk.add("b", &[]);
-    let said = desk.ax(&["run", "--once"]);
+    scene.add("b", &[]);
+    let said = scene.ax(&["run", "--once"]);
     assert!(said.err.contains("job 2 b: success after "), "{}", said.err);
 }
 

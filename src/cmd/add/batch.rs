@@ -159,6 +159,7 @@ impl Batch {
             | E::WrongState { .. }
             | E::StillBroken { .. }
             | E::KeyExists { .. }
+            | E::KeyTaken { .. }
             | E::Cycle(_)
             | E::Busy { .. }
             | E::Full(_)

@@ -182,10 +182,8 @@ fn refuse_taken_key(tx: &Transaction<'_>, job: JobId) -> Fallible<()> {
             AND other.status NOT IN ('success', 'dead', 'cancelled', 'skipped')";
     let mut query = tx.prepare_cached(TAKEN)?;
     let taken = query.query_row(named_params! { ":job": job }, |row| {
-        Ok(Error::KeyExists {
-            key: row::text(row, "key")?.unwrap_or_default(),
-            job: row.get("id")?,
-        })
+        let key = row::text(row, "key")?.unwrap_or_default();
+        Ok(Error::KeyTaken { job, key, by: row.get("id")? })
     });
     match taken.optional()? {
         Some(taken) => Err(taken.into()),

@@ -1,6 +1,7 @@
 //! Edges between jobs: made, removed, read, and held against cycles.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
@@ -39,8 +40,11 @@ pub(super) fn link(
         }
         insert(tx, child, *edge)?;
     }
-    if let Some(cycle) = cycle_through(tx, child, &mut Acyclic::default())? {
-        return Err(Error::Cycle(cycle).into());
+    for edge in edges {
+        if let Some(mut cycle) = way_up(tx, edge.parent, child)? {
+            cycle.rotate_right(1);
+            return Err(Error::Cycle(cycle).into());
+        }
     }
     judge::drain(tx, now, judge::PER_TURN, &mut Vec::new())
 }
@@ -116,6 +120,28 @@ pub(super) fn children(connection: &Connection, job: JobId) -> Fallible<Vec<JobI
     let mut query = connection.prepare_cached(CHILDREN)?;
     let rows = query.query_map(named_params! { ":job": job }, |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The shortest way from a job over its parents to another job, both ends
+/// included. Ended jobs are passed, too: they may be retried.
+fn way_up(connection: &Connection, from: JobId, to: JobId) -> Fallible<Option<Vec<JobId>>> {
+    let mut reached_from = HashMap::from([(from, from)]);
+    let mut open = VecDeque::from([from]);
+    while let Some(at) = open.pop_front() {
+        if at == to {
+            let step = |job: &JobId| (*job != from).then(|| reached_from[job]);
+            let mut way: Vec<_> = std::iter::successors(Some(to), step).collect();
+            way.reverse();
+            return Ok(Some(way));
+        }
+        for parent in parents(connection, at)? {
+            if let Entry::Vacant(place) = reached_from.entry(parent) {
+                place.insert(at);
+                open.push_back(parent);
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Jobs from which no way leads into a cycle. It stays so while no edge is
