@@ -4,14 +4,15 @@
 //! go in, one [`Scheduler::turn`] settles them, and the jobs to start come
 //! out. [`drive`] is the loop around it, [`pool`] the worker threads,
 //! [`settings`] how a runner is to work, [`recover`] what is done about attempts
-//! that others left behind, [`wake`] how commands wake a sleeping runner, [`pace`]
-//! how the lock is shared.
+//! that others left behind, [`scene`] where it looks, [`wake`] how commands wake
+//! a sleeping runner, [`pace`] how the lock is shared.
 
 pub mod drive;
 pub mod event;
 pub mod pace;
 pub mod pool;
 pub mod recover;
+pub mod scene;
 pub mod settings;
 pub mod wake;
 

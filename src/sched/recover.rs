@@ -5,19 +5,11 @@
 //! supervisor starts nothing once its runner's lock is free, so what no
 //! journal tells of was not started and will not be.
 
-use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 
+use super::scene::{Scene, Witness};
 use crate::crash;
-use crate::data_dir::DataDir;
-use crate::exec::journal::{self, Entries, Entry, Step};
-use crate::exec::process::Identity;
-use crate::exec::process::sweep_survivors;
-use crate::exec::spool::salvage;
-use crate::exec::sweep::Trace;
-use crate::exec::{lock, process};
+use crate::exec::journal::{self, Entry, Step};
 use crate::job::{
     Captured, Claim, Claimed, JobId, OnLost, Outcome, Process, RunnerId, Settlement, State,
     Timestamp, Verdict,
@@ -107,23 +99,23 @@ pub enum Error {
 /// What could not be read or written; what was settled before stays so.
 pub fn settle_all(
     store: &mut dyn Store,
-    dir: &DataDir,
+    scene: &dyn Scene,
     me: Option<RunnerId>,
     hold: &[JobId],
     now: Timestamp,
 ) -> Result<Vec<Recovered>, Error> {
     let mut recovered = Vec::new();
-    for runner in dead_runners(store, dir, me)? {
-        let evidence = Evidence::gather(dir, &runner)?;
+    for runner in dead_runners(store, scene, me)? {
+        let evidence = Evidence::gather(scene, &runner)?;
         for mut left in evidence.weigh(store.claims(runner.id)?) {
             if hold.contains(&left.claimed.claim.job) {
                 left.claimed.policy.on_lost = OnLost::Hold;
             }
-            recovered.extend(settle(store, dir, &evidence, left, now)?);
+            recovered.extend(settle(store, scene, &evidence, left, now)?);
         }
         if !evidence.supervisor_lives() && store.discharge(runner.id)? {
             crash::point("recover", "before-clearing");
-            evidence.clear_away(dir, runner.id);
+            scene.clear_away(runner.id, &evidence.supervisors);
             crash::point("recover", "after-clearing");
         }
     }
@@ -138,12 +130,12 @@ pub fn settle_all(
 /// What could not be read or written; what was settled before stays so.
 pub fn settle_own(
     store: &mut dyn Store,
-    dir: &DataDir,
+    scene: &dyn Scene,
     me: RunnerId,
     abandoned: &mut Vec<Claim>,
     now: Timestamp,
 ) -> Result<Vec<Recovered>, Error> {
-    let evidence = Evidence { complete: true, supervisors: witnesses(dir, me)? };
+    let evidence = Evidence { complete: true, supervisors: scene.witnesses(me)? };
     let mut claims = store.claims(me)?;
     claims.retain(|(claimed, _)| abandoned.contains(&claimed.claim));
     abandoned.clear();
@@ -151,7 +143,7 @@ pub fn settle_own(
     for left in evidence.weigh(claims) {
         match left.fate {
             Fate::RunsOn => abandoned.push(left.claimed.claim),
-            Fate::Ended(..) => recovered.extend(settle(store, dir, &evidence, left, now)?),
+            Fate::Ended(..) => recovered.extend(settle(store, scene, &evidence, left, now)?),
         }
     }
     Ok(recovered)
@@ -161,10 +153,10 @@ pub fn settle_own(
 ///
 /// # Errors
 /// What could not be read.
-pub fn find_all(store: &mut dyn Store, dir: &DataDir) -> Result<Vec<Left>, Error> {
+pub fn find_all(store: &mut dyn Store, scene: &dyn Scene) -> Result<Vec<Left>, Error> {
     let mut all = Vec::new();
-    for runner in dead_runners(store, dir, None)? {
-        let evidence = Evidence::gather(dir, &runner)?;
+    for runner in dead_runners(store, scene, None)? {
+        let evidence = Evidence::gather(scene, &runner)?;
         all.extend(evidence.weigh(store.claims(runner.id)?));
     }
     Ok(all)
@@ -172,57 +164,38 @@ pub fn find_all(store: &mut dyn Store, dir: &DataDir) -> Result<Vec<Left>, Error
 
 fn dead_runners(
     store: &mut dyn Store,
-    dir: &DataDir,
+    scene: &dyn Scene,
     me: Option<RunnerId>,
 ) -> Result<Vec<Runner>, Error> {
     let mut dead = Vec::new();
     for runner in store.runners()? {
-        if Some(runner.id) != me && !is_alive(dir, &runner)? {
+        if Some(runner.id) != me && !is_alive(scene, &runner)? {
             dead.push(runner);
         }
     }
     Ok(dead)
 }
 
-/// Tells whether a runner lives: whether its lock is held. Where there is no
-/// lock (it is not made yet, or somebody removed it), whether its process is there.
+/// Tells whether a runner lives.
 ///
 /// # Errors
-/// When the lock cannot be asked.
-pub fn is_alive(dir: &DataDir, runner: &Runner) -> io::Result<bool> {
-    match lock::is_locked(&dir.runner_lock(runner.id)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Ok(runner_process(runner).exists())
-        }
-        other => other,
-    }
+/// When that cannot be found out.
+pub fn is_alive(scene: &dyn Scene, runner: &Runner) -> io::Result<bool> {
+    scene.is_alive(runner)
 }
 
-fn runner_process(runner: &Runner) -> Identity {
-    let Runner { pid, start_time, ref boot_id, .. } = *runner;
-    Identity { pid, start_time, boot_id: boot_id.clone() }
-}
-
-/// What the files of a dead runner tell.
+/// What is known of the attempts of a runner.
 struct Evidence {
-    /// Whether the machine was restarted since, or the files are gone: then a
-    /// journal that tells nothing proves nothing.
+    /// Whether what no journal tells of was not started: [`Scene::is_complete`].
     complete: bool,
     supervisors: Vec<Witness>,
 }
 
-struct Witness {
-    path: PathBuf,
-    alive: bool,
-    journal: Entries,
-}
-
 impl Evidence {
-    /// Reads what there is. The runner was proved dead before.
-    fn gather(dir: &DataDir, runner: &Runner) -> io::Result<Self> {
-        let same_boot = process::boot_id()? == runner.boot_id;
-        let complete = same_boot && dir.runner_lock(runner.id).exists();
-        Ok(Self { complete, supervisors: witnesses(dir, runner.id)? })
+    /// The runner was proved dead before.
+    fn gather(scene: &dyn Scene, runner: &Runner) -> io::Result<Self> {
+        let complete = scene.is_complete(runner)?;
+        Ok(Self { complete, supervisors: scene.witnesses(runner.id)? })
     }
 
     fn supervisor_lives(&self) -> bool {
@@ -252,47 +225,18 @@ impl Evidence {
         };
         self.supervisors.iter().find(has).map(|witness| (witness, entry))
     }
-
-    /// Removes the files of a runner that owns nothing any more. What cannot
-    /// be removed harms nothing and is found by the doctor.
-    fn clear_away(&self, dir: &DataDir, runner: RunnerId) {
-        for witness in &self.supervisors {
-            let _ = fs::remove_file(dir.spool(&witness.path));
-            let _ = fs::remove_file(&witness.path);
-        }
-        let _ = fs::remove_file(dir.wake().join(runner.to_string()));
-        let _ = fs::remove_file(dir.runner_lock(runner));
-    }
-}
-
-/// What the journals of a runner's supervisors tell.
-fn witnesses(dir: &DataDir, runner: RunnerId) -> io::Result<Vec<Witness>> {
-    let mut all = Vec::new();
-    for path in dir.journals(runner)? {
-        match witness(&path) {
-            // A supervisor that is done takes its journal away.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-            other => {
-                let (alive, journal) = other?;
-                all.push(Witness { path, alive, journal });
-            }
-        }
-    }
-    Ok(all)
-}
-
-/// Alive is asked first: what a dead one has written is complete.
-fn witness(path: &Path) -> io::Result<(bool, Entries)> {
-    Ok((lock::is_locked(path)?, journal::Journal::read(path)?))
 }
 
 /// What became of an attempt whose runner is dead: `entry` is what a journal
 /// tells of it, and whether the supervisor that wrote it lives.
 fn fate(state: State, entry: Option<(&Entry, bool)>, complete: bool, on_lost: OnLost) -> Fate {
-    let lost = |why: &str, process| Fate::Ended(Outcome::Lost(why.to_owned()), process);
     match entry.map(|(entry, alive)| (&entry.step, alive)) {
         // One that lives records the end itself, with the output.
         Some((Step::Intent | Step::Started(_) | Step::Ended { .. }, true)) => Fate::RunsOn,
+        // It may have been claimed again, and started, under the same number.
+        Some((Step::Ended { outcome: Outcome::NotStarted(_), .. }, false)) if !complete => {
+            unproven(state, on_lost)
+        }
         Some((Step::Ended { outcome, process, .. }, false)) => {
             Fate::Ended(outcome.clone(), *process)
         }
@@ -302,11 +246,29 @@ fn fate(state: State, entry: Option<(&Entry, bool)>, complete: bool, on_lost: On
         Some((Step::Intent, false)) => {
             lost("its runner and its supervisor were killed while it was being started", None)
         }
-        None if state == State::Running => lost("its runner is gone", None),
-        None if complete || on_lost != OnLost::Hold => {
+        None if complete && state != State::Running => {
             Fate::Ended(Outcome::NotStarted("its runner is gone".to_owned()), None)
         }
-        None => lost("its runner is gone, and nobody knows whether it was started", None),
+        None => unproven(state, on_lost),
+    }
+}
+
+fn lost(why: &str, process: Option<Process>) -> Fate {
+    Fate::Ended(Outcome::Lost(why.to_owned()), process)
+}
+
+/// What becomes of an attempt of which no journal tells, when a journal may be
+/// missing. One that was not known to run is most likely one that waited in the
+/// queue of its runner: that costs no retry, but its number is used.
+fn unproven(state: State, on_lost: OnLost) -> Fate {
+    if state == State::Running {
+        return lost("its runner is gone", None);
+    }
+    match on_lost {
+        OnLost::Requeue => Fate::Ended(Outcome::Interrupted, None),
+        OnLost::Hold | OnLost::Fail => {
+            lost("its runner is gone, and nobody knows whether it was started", None)
+        }
     }
 }
 
@@ -314,7 +276,7 @@ fn fate(state: State, entry: Option<(&Entry, bool)>, complete: bool, on_lost: On
 /// it runs on, or if somebody else did so at the same time.
 fn settle(
     store: &mut dyn Store,
-    dir: &DataDir,
+    scene: &dyn Scene,
     evidence: &Evidence,
     left: Left,
     now: Timestamp,
@@ -324,18 +286,14 @@ fn settle(
     let claim = claimed.claim;
     let witness = evidence.witness(claim);
     if matches!(outcome, Outcome::Lost(_))
-        && let Some(supervisor) =
-            witness.and_then(|(witness, _)| witness.journal.supervisor.clone())
+        && let Some((witness, _)) = witness
     {
-        // What the runner told its jobs: Scheduler::new.
-        let db = dir.database();
-        let db = Some(db.as_os_str().as_bytes());
-        sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
+        scene.stop_survivors(witness, claim, process)?;
     }
     // A claim that was given back may be somebody's again, and so its files.
     let was_begun = !matches!(outcome, Outcome::NotStarted(_));
     let output = match witness {
-        Some((witness, _)) if was_begun => salvaged(dir, witness, claim),
+        Some((witness, _)) if was_begun => scene.salvage(witness, claim),
         Some(_) | None => Captured::default(),
     };
     let ended_at = match witness.map(|(_, entry)| &entry.step) {
@@ -354,18 +312,6 @@ fn settle(
     }
     let Settlement { outcome, .. } = settlement;
     Ok(Some(Recovered { claim, title: claimed.title, outcome, verdict }))
-}
-
-/// The output of an attempt that a dead supervisor left: in its own file, or
-/// in the spool if it was the last that the supervisor had.
-fn salvaged(dir: &DataDir, witness: &Witness, claim: Claim) -> Captured {
-    let named = dir.output(claim.job, claim.attempt);
-    let is_last = witness.journal.entries.last().is_some_and(|entry| entry.claim == claim);
-    if named.exists() || (is_last && !witness.alive) {
-        salvage(&dir.spool(&witness.path), &named)
-    } else {
-        Captured::default()
-    }
 }
 
 #[cfg(test)]
@@ -420,9 +366,20 @@ mod tests {
     }
 
     #[test]
-    fn after_a_restart_of_the_machine_a_job_that_holds_is_not_started_blindly() {
-        assert!(fate(State::Dispatched, None, false, OnLost::Hold).is_lost());
-        assert!(is_given_back(&fate(State::Dispatched, None, false, OnLost::Requeue)));
-        assert!(fate(State::Running, None, false, OnLost::Requeue).is_lost());
+    fn after_a_restart_of_the_machine_what_may_have_been_started_uses_its_number() {
+        let not_started = entry(Step::Ended {
+            process: None,
+            outcome: Outcome::NotStarted("too many open files".to_owned()),
+            ended_at: Timestamp::from_millis(6),
+            written: 0,
+        });
+        for entry in [None, Some((&not_started, false))] {
+            let fate = |state, on_lost| fate(state, entry, false, on_lost);
+            assert!(fate(State::Dispatched, OnLost::Hold).is_lost());
+            assert!(fate(State::Dispatched, OnLost::Fail).is_lost());
+            let again = Fate::Ended(Outcome::Interrupted, None);
+            assert_eq!(fate(State::Dispatched, OnLost::Requeue), again);
+            assert!(fate(State::Running, OnLost::Requeue).is_lost());
+        }
     }
 }

@@ -82,6 +82,20 @@ fn what_is_lost_goes_by_its_policy() {
 }
 
 #[test]
+fn what_left_the_session_of_a_lost_job_is_found_when_its_runner_is_dead_too() {
+    let desk = Desk::new();
+    let leave = "(setsid sh -c 'echo $$ > left; exec sleep 300' &)";
+    desk.add(&["--on-lost", "hold"], &format!("{leave}; {}", gated()));
+    let runner = desk.run(&[]);
+    let left = desk.pid_in("left");
+    desk.wait_for_states(&["running"]);
+    runner.kill_with_supervisors();
+    desk.ok(&["recover"]);
+    assert_eq!(desk.states(), ["held"]);
+    assert!(!is_alive(left));
+}
+
+#[test]
 fn a_person_says_what_became_of_a_lost_job() {
     let desk = Desk::new();
     lose_three(&desk);
