@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -181,11 +181,11 @@ impl Supervised {
         for (_, ended_since) in &mut self.past {
             *ended_since += 1;
         }
-        let keep = self.site.keep;
+        let site = &self.site;
         self.past.retain(|(journal, ended_since)| {
-            let in_doubt = *ended_since <= keep;
+            let in_doubt = *ended_since <= site.keep;
             if !in_doubt {
-                let _ = fs::remove_file(journal);
+                site.clear(journal);
             }
             in_doubt
         });
@@ -215,13 +215,18 @@ impl Drop for Supervised {
         if let Some(stream) = &mut lock(&self.line).stream {
             let _ = send(stream, &Order::Done);
         }
-        lock(&self.line).stream = None;
-        if let Some(hosted) = self.hosted.take() {
-            hosted.reap();
-        }
+        self.let_go();
         for (journal, _) in &self.past {
-            let _ = fs::remove_file(journal);
+            self.site.clear(journal);
         }
+    }
+}
+
+impl Site {
+    /// Removes what a dead supervisor left, in whose journal all is settled.
+    fn clear(&self, journal: &Path) {
+        let _ = fs::remove_file(self.dir.spool(journal));
+        let _ = fs::remove_file(journal);
     }
 }
 

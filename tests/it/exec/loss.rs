@@ -121,6 +121,17 @@ fn a_runner_that_is_done_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_runner_that_is_done_leaves_nothing_of_a_supervisor_that_was_killed_when_idle() {
+    let mut bench = Bench::new();
+    bench.run_text("echo x");
+    kill(bench.supervisor(), Signal::SIGKILL);
+    let Bench { temp: _temp, dir, executor, .. } = bench;
+    drop(executor);
+    assert!(!dir.journal(RunnerId(RUNNER), 0).exists());
+    assert_eq!(fs::read_dir(dir.out()).expect("listed").count(), 0);
+}
+
+#[test]
 fn when_a_runner_is_killed_its_job_runs_on_and_its_end_is_recorded() {
     let bench = Bench::without_runner();
     let text = "echo $$ > main; until [ -e go ]; do sleep 0.01; done; echo out; exit 3";
