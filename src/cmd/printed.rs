@@ -2,12 +2,13 @@
 //! short and has ended, else in a file, whose middle may have been left out.
 
 use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
 
 use crate::data_dir::DataDir;
 use crate::exec::kept::Kept;
-use crate::failure::Failure;
+use crate::failure::{Failure, reason};
 use crate::job::JobId;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// The output of an attempt, read from its beginning.
 pub(super) enum Printed {
@@ -15,6 +16,31 @@ pub(super) enum Printed {
     Short(Cursor<Vec<u8>>),
     /// A file. It may grow: at its end there may be more later.
     Long(Kept),
+}
+
+/// Why an output cannot be opened.
+pub(super) enum Unopened {
+    /// The store said so.
+    Store(store::Error),
+    /// Its file cannot be opened.
+    File(PathBuf, io::Error),
+}
+
+impl From<store::Error> for Unopened {
+    fn from(error: store::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Unopened> for Failure {
+    fn from(error: Unopened) -> Self {
+        match error {
+            Unopened::Store(error) => error.into(),
+            Unopened::File(path, error) => {
+                Self::store(format!("cannot read {}: {}", path.display(), reason(&error)))
+            }
+        }
+    }
 }
 
 /// Opens the output of an attempt; `None` if it has printed nothing (yet).
@@ -26,7 +52,7 @@ pub(super) fn read_output(
     dir: &DataDir,
     job: JobId,
     attempt: u32,
-) -> Result<Option<Printed>, Failure> {
+) -> Result<Option<Printed>, Unopened> {
     if let Some(bytes) = store.output(job, attempt)? {
         return Ok(Some(Printed::short(bytes)));
     }
@@ -37,7 +63,7 @@ pub(super) fn read_output(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Ok(store.output(job, attempt)?.map(Printed::short))
         }
-        Err(error) => Err(Failure::store(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => Err(Unopened::File(path, error)),
     }
 }
 

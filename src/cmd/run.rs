@@ -30,7 +30,7 @@ use crate::exec::lock;
 use crate::exec::process::Identity;
 use crate::exec::{Site, Supervised};
 use crate::exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, reason};
 use crate::fields;
 use crate::flow::{self, Flow};
 use crate::job::{FlowRunId, NewJob, RunnerId, State};
@@ -165,7 +165,7 @@ fn no_signals(error: io::Error) -> Failure {
 }
 
 fn unusable(dir: &DataDir, error: &io::Error) -> Failure {
-    Failure::store(format!("{} cannot be used: {error}", dir.root().display()))
+    Failure::store(format!("{} cannot be used: {}", dir.root().display(), reason(error)))
 }
 
 /// Enters the runner and takes its lock. A number whose files are there already

@@ -2,10 +2,11 @@
 
 use std::io::Read;
 
-use super::{Answer, Context, alive, deps, printed, select};
+use super::printed::{self, Unopened};
+use super::{Answer, Context, alive, deps, select};
 use crate::cli::ShowArgs;
 use crate::data_dir::DataDir;
-use crate::failure::Failure;
+use crate::failure::{Failure, reason};
 use crate::job::{Attempt, JobId};
 use crate::output::show::{Shown, ShownJobs};
 use crate::store::{Error, Selector, Store};
@@ -61,12 +62,17 @@ fn last_lines(
 ) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let Some(last) = history.last() else { return Ok(bytes) };
-    let Some(mut output) = printed::read_output(store, dir, id, last.attempt)? else {
-        return Ok(bytes);
+    let read = match printed::read_output(store, dir, id, last.attempt) {
+        Ok(None) => Ok(()),
+        Ok(Some(mut output)) => output
+            .skip_to_last_lines(LINES)
+            .and_then(|()| output.skip_to_last_bytes(MOST))
+            .and_then(|()| output.take(MOST).read_to_end(&mut bytes).map(drop)),
+        Err(Unopened::File(_, error)) => Err(error),
+        Err(Unopened::Store(error)) => return Err(error.into()),
     };
-    let found = output.skip_to_last_lines(LINES).and_then(|()| output.skip_to_last_bytes(MOST));
-    if let Err(error) = found.and_then(|()| output.take(MOST).read_to_end(&mut bytes)) {
-        bytes.extend_from_slice(format!("(cannot be read: {error})").as_bytes());
+    if let Err(error) = read {
+        bytes.extend_from_slice(format!("(cannot be read: {})", reason(&error)).as_bytes());
     }
     Ok(bytes)
 }

@@ -233,7 +233,9 @@ pub fn salvage(spool: &Path, name: &Path) -> Captured {
         let _ = fs::rename(spool, name);
     }
     let _ = fs::remove_file(spool);
-    let Ok(own) = File::open(name) else { return Captured::default() };
+    let nofollow = OFlag::O_NOFOLLOW.bits();
+    let own = OpenOptions::new().read(true).custom_flags(nofollow).open(name);
+    let Ok(own) = own else { return Captured::default() };
     let length = own.metadata().map_or(0, |meta| meta.len());
     if length == 0 {
         let _ = fs::remove_file(name);
