@@ -3,6 +3,7 @@
 //! Whatever was started at a desk is gone when the desk is dropped, also after
 //! a failure: its processes are known by the `AX_DB` in their environment.
 
+pub(crate) mod disk;
 pub(crate) mod ledger;
 pub(crate) mod process;
 pub(crate) mod runner;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use disk::Disk;
 pub(crate) use ledger::Ledger;
 pub(crate) use runner::Runner;
 

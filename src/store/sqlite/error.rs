@@ -2,10 +2,19 @@
 
 use std::path::Path;
 
-use rusqlite::ErrorCode;
+use nix::sys::statvfs::{FsFlags, statvfs};
+use rusqlite::{ErrorCode, ffi};
 
 use super::busy;
 use crate::store::Error;
+
+/// Tells whether the disk is full, in the two ways in which that shows: when
+/// something is written, and when the index of the log is made for reading.
+pub(super) fn has_no_room(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| {
+        error.code == ErrorCode::DiskFull || error.extended_code == ffi::SQLITE_IOERR_SHMSIZE
+    })
+}
 
 /// Translates an error of the engine; its own message reaches nobody.
 pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
@@ -15,12 +24,16 @@ pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             return Error::Busy { path, seconds: busy::PATIENCE.as_secs() };
         }
-        Some(ErrorCode::DiskFull) => return Error::Full(path),
+        Some(_) if has_no_room(error) => return Error::Full(path),
         Some(ErrorCode::NotADatabase) => (
             "is not a database".to_owned(),
             Some("name another file with --db or AX_DB; `ax doctor` looks closer".to_owned()),
         ),
         Some(ErrorCode::DatabaseCorrupt) => ("is damaged".to_owned(), doctor),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if is_on_read_only_disk(&path) => (
+            "lies on a disk that may only be read".to_owned(),
+            Some("`dmesg` tells if the system stopped writing after an error".to_owned()),
+        ),
         Some(ErrorCode::CannotOpen) => (
             "cannot be opened".to_owned(),
             Some("check the permissions of the file and of its directory".to_owned()),
@@ -40,6 +53,10 @@ pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
         None => (format!("holds a value of the wrong form: {}", form(error)), doctor),
     };
     Error::Unusable { path, why, hint }
+}
+
+fn is_on_read_only_disk(path: &Path) -> bool {
+    statvfs(path).is_ok_and(|found| found.flags().contains(FsFlags::ST_RDONLY))
 }
 
 /// What is known of a value that no column should hold.

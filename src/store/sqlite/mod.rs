@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use self::open::Access;
 use super::{
     Counts, Cure, Fault, Moved, NewRunner, Outlook, Query, Repair, Resolution, Result, Revival,
     Runner, Selector, Store, Turn, Turned,
@@ -39,6 +40,7 @@ use crate::job::{
 /// A handle on one database file.
 pub struct Sqlite {
     connection: Connection,
+    access: Access,
     path: PathBuf,
     envs: claim::EnvCache,
 }
@@ -46,8 +48,8 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the database at `path`, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Self> {
-        let connection = open::open(path)?;
-        Ok(Self { connection, path: path.to_owned(), envs: claim::EnvCache::default() })
+        let (connection, access) = open::open(path)?;
+        Ok(Self { connection, access, path: path.to_owned(), envs: claim::EnvCache::default() })
     }
 
     /// Runs the work of a verb in one writing transaction; an error undoes it.
@@ -56,6 +58,7 @@ impl Sqlite {
         verb: &str,
         work: impl FnOnce(&Transaction<'_>) -> Fallible<T>,
     ) -> Result<T> {
+        self.refuse_alone()?;
         crash::point(verb, "before-begin");
         let done = self
             .connection
@@ -69,6 +72,15 @@ impl Sqlite {
                 Ok(done)
             });
         done.map_err(|trouble| trouble.told_of(&self.path))
+    }
+
+    /// A handle that is open alone would keep all others out after its first
+    /// write; the disk was full when it was opened.
+    fn refuse_alone(&self) -> Result<()> {
+        match self.access {
+            Access::Shared => Ok(()),
+            Access::Alone => Err(super::Error::Full(self.path.clone())),
+        }
     }
 
     /// Runs `work` on one snapshot of the database.
@@ -232,6 +244,7 @@ impl Store for Sqlite {
 
     fn mend(&mut self, fault: &Fault, now: Timestamp) -> Result<Option<String>> {
         if fault.cure == Cure::Repair(Repair::Checkpoint) {
+            self.refuse_alone()?;
             let emptied = check::checkpoint(&self.connection);
             let emptied = emptied.map_err(|engine| error::translate(&self.path, &engine))?;
             return Ok(emptied.then(|| Repair::Checkpoint.sentence().to_owned()));

@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy;
-use super::error::translate;
+use super::error::{has_no_room, translate};
 use super::schema::{self, Found};
 use crate::crash;
 use crate::data_dir::network_file_system;
@@ -29,17 +29,31 @@ const SMALLEST: u64 = 512;
 
 const ANOTHER: &str = "name another file with --db or AX_DB";
 
+/// How a database is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Beside others, with an index of the log that all share.
+    Shared,
+    /// Alone and for reading: the disk is full, and the index that all share
+    /// finds no room there.
+    Alone,
+}
+
 /// Opens the database, makes it if there is none and migrates it if it is old.
-pub(super) fn open(path: &Path) -> Result<Connection> {
+pub(super) fn open(path: &Path) -> Result<(Connection, Access)> {
     assert!(rusqlite::version_number() >= SAFE_SQLITE, "the bundled SQLite is recent enough");
     prepare_file(path)?;
     let deadline = Instant::now() + busy::PATIENCE;
+    let mut access = Access::Shared;
     loop {
-        match connect(path) {
+        match connect(path, access) {
             // Switching to the write-ahead log does not ask the busy handler.
             Err(error) if is_busy(&error) && Instant::now() < deadline => busy::pause(),
+            Err(error) if has_no_room(&error) && access == Access::Shared => {
+                access = Access::Alone;
+            }
             Err(error) => return Err(translate(path, &error)),
-            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Ok(connection)) => return Ok((connection, access)),
             Ok(Err(refusal)) => return Err(refusal),
         }
     }
@@ -52,10 +66,14 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 const NO_CHECKPOINT: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
 /// Connects; the inner result is a refusal that has its words already.
-fn connect(path: &Path) -> rusqlite::Result<Result<Connection>> {
+fn connect(path: &Path, access: Access) -> rusqlite::Result<Result<Connection>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(busy::wait))?;
+    match access {
+        Access::Shared => (),
+        Access::Alone => connection.pragma_update(None, "locking_mode", "exclusive")?,
+    }
     // Closing writes the log into the file; another program's stay as they are.
     connection.set_db_config(NO_CHECKPOINT, has_log(path))?;
     match schema::look(&connection)? {
@@ -111,7 +129,26 @@ fn prepare_file(path: &Path) -> Result<()> {
         }
         Err(error) => Err(refuse(path, format!("cannot be looked at: {}", reason(&error)), None)),
     }?;
+    check_companions(path)?;
     check_file_system(path)
+}
+
+/// In a directory where others may write, such as `/tmp`, one of them could
+/// have laid a log beside the database, which the engine would take for its own.
+fn check_companions(path: &Path) -> Result<()> {
+    let user = nix::unistd::geteuid().as_raw();
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        if let Ok(found) = fs::symlink_metadata(&name)
+            && (found.uid() != user || !found.is_file())
+        {
+            let text = Path::new(&name).display();
+            let why = format!("cannot be used: {text} beside it is not a file of yours");
+            return Err(refuse(path, why, Some("find out whose it is and remove it")));
+        }
+    }
+    Ok(())
 }
 
 fn check_file(path: &Path, found: &fs::Metadata) -> Result<()> {

@@ -1,12 +1,10 @@
 //! Odd places to start in, and things that fail while a runner runs.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::signal::Signal;
 
-use super::super::harness::{Desk, Runner, gate};
+use super::super::harness::{Desk, Disk, Runner, gate};
 use super::gated;
 
 /// Starts `ax run` from shell text in which `"$@"` is its command line.
@@ -110,49 +108,9 @@ fn exit_codes_are_recorded_without_a_place_for_output() {
     assert_eq!((&desk.job(1)["exit_code"], &desk.job(2)["exit_code"]), (&3.into(), &4.into()));
 }
 
-/// A small disk, which is taken away when it is dropped.
-struct Disk(PathBuf);
-
-impl Disk {
-    /// `None` where this user may not mount.
-    fn mount(at: &Path) -> Option<Self> {
-        let (kind, none) = (Some("tmpfs"), Some("none"));
-        mount(none, at, kind, MsFlags::empty(), Some("size=2m")).ok()?;
-        Some(Self(at.to_owned()))
-    }
-
-    fn fill(&self) {
-        let mut bytes = 4 * 1024 * 1024;
-        let name = self.0.join("fill");
-        while bytes > 0 {
-            let more = vec![0; bytes];
-            let file = fs::OpenOptions::new().create(true).append(true).open(&name);
-            let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, &more));
-            if written.is_err() {
-                bytes /= 2;
-            }
-        }
-    }
-
-    fn empty(&self) {
-        fs::remove_file(self.0.join("fill")).expect("removed");
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        // Processes that are still to be killed have it open.
-        let _ = umount2(&self.0, MntFlags::MNT_DETACH);
-    }
-}
-
 #[test]
 fn a_runner_waits_for_room_on_a_full_disk() {
-    let desk = Desk::with_db_in("disk");
-    let Some(small) = Disk::mount(&desk.file("disk")) else {
-        eprintln!("skipped: this user may not mount a small disk");
-        return;
-    };
+    let Some((desk, small)) = Disk::with_desk() else { return };
     desk.add(&[], &gated());
     let mut runner = desk.run(&[]);
     desk.wait_for_states(&["running"]);
