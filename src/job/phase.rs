@@ -53,7 +53,8 @@ impl Phase {
             .filter(|seen| !seen.is_met())
             .collect();
         if open.is_empty() {
-            return if job.scheduled_at > now {
+            // What was due when it was added is due, whatever the clock shows.
+            return if job.scheduled_at > now.max(job.created_at) {
                 Self::Scheduled(job.scheduled_at)
             } else if runner_alive {
                 Self::Queued

@@ -27,6 +27,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
         }
     }
     judge::drain(tx, turn.now, judge::PER_TURN, &mut turned.moved)?;
+    follow_clock(tx, turn.now)?;
     release(tx, turn.now)?;
     claim(tx, turn, envs, &mut turned)?;
     turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
@@ -43,31 +44,67 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
     Ok(Some(Turned { next_due, ..Turned::default() }))
 }
 
-pub(super) const DUE: &str = "
+/// When a job is due that waits for its time alone, as its index has it: one
+/// that was due when it was added stays so, however far the clock is set back.
+macro_rules! due {
+    () => {
+        "iif(status = 'pending' AND scheduled_at <= created_at, 0, scheduled_at)"
+    };
+}
+
+pub(super) const DUE: &str = concat!(
+    "
     SELECT EXISTS (
         SELECT 1 FROM ax_jobs
-        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now)";
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND ",
+    due!(),
+    " <= :now)"
+);
+
+pub(super) const SET_BACK: &str = "
+    SELECT EXISTS (SELECT 1 FROM ax_jobs WHERE status = 'failed' AND finished_at > :now)";
 
 fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
     if judge::is_open(connection)? {
         return Ok(true);
     }
-    let due: bool = connection
-        .prepare_cached(DUE)?
-        .query_row(named_params! { ":now": turn.now }, |row| row.get(0))?;
-    Ok(due || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
+    let is_so = |sql| {
+        let mut query = connection.prepare_cached(sql)?;
+        query.query_row(named_params! { ":now": turn.now }, |row| row.get::<_, bool>(0))
+    };
+    Ok(is_so(DUE)?
+        || is_so(SET_BACK)?
+        || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
+}
+
+pub(super) const FOLLOW: &str = "
+    UPDATE ax_jobs SET
+        scheduled_at = :now + max(0, scheduled_at - finished_at), finished_at = :now, updated_at = :now
+    WHERE status = 'failed' AND finished_at > :now";
+
+/// A job that failed later than now tells that the clock was set back: it waits
+/// from now on, as long as it was to wait then.
+fn follow_clock(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
+    tx.prepare_cached(FOLLOW)?.execute(named_params! { ":now": now })?;
+    Ok(())
 }
 
 /// At most so many in one turn, the rest in the next. A literal, as every limit
 /// here: a bound one has the engine prepare the statement anew each time.
-pub(super) const RELEASE: &str = "
+pub(super) const RELEASE: &str = concat!(
+    "
     UPDATE ax_jobs SET status = :ready, updated_at = :now
     WHERE id IN (
         SELECT id FROM ax_jobs
-        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND scheduled_at <= :now
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND ",
+    due!(),
+    " <= :now
             AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
-        ORDER BY scheduled_at, id
-        LIMIT 2000)";
+        ORDER BY ",
+    due!(),
+    ", id
+        LIMIT 2000)"
+);
 
 /// Lets what is due become ready: first starts (`Release`) and retries
 /// (`Rearm`, then `Release`).
@@ -78,9 +115,13 @@ fn release(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
     Ok(())
 }
 
-pub(super) const NEXT_DUE: &str = "
-    SELECT min(scheduled_at) FROM ax_jobs
-    WHERE status IN ('pending', 'failed') AND waits_on IS NULL";
+pub(super) const NEXT_DUE: &str = concat!(
+    "
+    SELECT min(",
+    due!(),
+    ") FROM ax_jobs
+    WHERE status IN ('pending', 'failed') AND waits_on IS NULL"
+);
 
 pub(super) const NEXT_DUE_IN_SCOPE: &str = "
     SELECT min(scheduled_at) FROM ax_jobs

@@ -63,8 +63,15 @@ fn what_is_due_is_found_by_its_time() {
         assert_uses(sql, "ax_jobs_due");
     }
     let plan = plan(claim::RELEASE);
-    assert!(plan.contains("ax_jobs_due (scheduled_at<?)"), "{plan}");
+    assert!(plan.contains("ax_jobs_due (<expr><?)"), "{plan}");
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[test]
+fn what_failed_later_than_now_is_found_by_its_end() {
+    for sql in [claim::SET_BACK, claim::FOLLOW] {
+        assert_uses(sql, "ax_jobs_failed");
+    }
 }
 
 #[test]

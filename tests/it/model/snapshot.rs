@@ -14,12 +14,20 @@ pub(crate) struct JobRow {
     pub(crate) attempts: u32,
     pub(crate) retry_count: u32,
     pub(crate) scheduled_at: i64,
+    created_at: i64,
     pub(crate) owner: Option<i64>,
     max_retries: u32,
     waits_on: Option<i64>,
     reason: Option<String>,
     key: Option<String>,
     ended: bool,
+}
+
+impl JobRow {
+    /// Tells whether its time has come, or had come when it was added.
+    pub(crate) fn is_due(&self, now: i64) -> bool {
+        self.scheduled_at <= now.max(self.created_at)
+    }
 }
 
 /// All rows.
@@ -217,6 +225,7 @@ fn job(row: &Row<'_>) -> JobRow {
         retry_count: value(row, "retry_count"),
         max_retries: value(row, "max_retries"),
         scheduled_at: value(row, "scheduled_at"),
+        created_at: value(row, "created_at"),
         owner: value(row, "owner"),
         waits_on: value(row, "waits_on"),
         reason: value(row, "reason"),

@@ -219,7 +219,7 @@ impl World {
             let Claim { job, attempt, .. } = claimed.claim;
             assert_eq!(after.readiness(job), Readiness::Met, "job {job} was claimed too early");
             let was_ready = self.before.jobs[&job].state == State::Ready;
-            let due = after.jobs[&job].scheduled_at <= self.now.millis();
+            let due = after.jobs[&job].is_due(self.now.millis());
             assert!(due || was_ready, "job {job} was claimed before its time");
             assert!(self.started.insert((job, attempt)), "job {job}, attempt {attempt}, twice");
             assert!(self.live.insert(job, claimed).is_none(), "job {job} runs twice");

@@ -47,9 +47,12 @@ CREATE TABLE ax_jobs (
 
 -- What a runner takes next.
 CREATE INDEX ax_jobs_ready ON ax_jobs (priority DESC, scheduled_at, id) WHERE status = 'ready';
--- What becomes ready next.
-CREATE INDEX ax_jobs_due ON ax_jobs (scheduled_at, id)
+-- What becomes ready next. What was due when it was added stays due, whatever
+-- the clock shows later.
+CREATE INDEX ax_jobs_due ON ax_jobs (iif(status = 'pending' AND scheduled_at <= created_at, 0, scheduled_at), id)
     WHERE status IN ('pending', 'failed') AND waits_on IS NULL;
+-- What failed later than now: the clock was set back.
+CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at) WHERE status = 'failed';
 -- What runners own, what waits for parents or people, what failed for good.
 CREATE INDEX ax_jobs_owned ON ax_jobs (owner) WHERE status IN ('dispatched', 'running');
 CREATE INDEX ax_jobs_waiting ON ax_jobs (id) WHERE status = 'pending' AND waits_on IS NOT NULL;

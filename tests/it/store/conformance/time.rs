@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ax_scheduler::job::{NewJob, Outcome, State, Timestamp};
-use ax_scheduler::store::Turn;
+use ax_scheduler::store::{Revival, Turn};
 
 use crate::store::bench::{Bench, ROOM, START, after, job};
 
@@ -18,6 +18,10 @@ promises![
     more_than_one_turn_can_release_is_released_in_several,
     a_clock_that_steps_back_starts_nothing_twice,
     a_clock_that_steps_back_leaves_ready_what_was_ready,
+    what_was_due_when_it_was_added_stays_due_however_far_the_clock_steps_back,
+    what_a_person_brings_back_is_due_however_far_the_clock_steps_back,
+    a_retry_never_waits_longer_than_it_was_to_wait,
+    a_time_that_was_asked_for_is_waited_for_by_the_clock,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -105,4 +109,57 @@ fn a_clock_that_steps_back_leaves_ready_what_was_ready(bench: &mut Bench) {
     let id = bench.add(job());
     bench.now = Timestamp::from_millis(0);
     assert_eq!(bench.turn(ROOM).claimed[0].claim.job, id);
+}
+
+/// 1970, and two hours before the start.
+const BACK: [Timestamp; 2] =
+    [Timestamp::from_millis(0), Timestamp::from_millis(START.millis() - 7_200_000)];
+
+fn what_was_due_when_it_was_added_stays_due_however_far_the_clock_steps_back(bench: &mut Bench) {
+    for back in BACK {
+        bench.now = START;
+        let parent = bench.add(job());
+        let held = bench.add(NewJob { hold: true, ..job() });
+        let child = bench.add(after(&[parent]));
+        bench.take(parent);
+        bench.now = back;
+        bench.end(parent, Outcome::Exited(0));
+        bench.store.release(&[held], back).expect("it is held");
+        assert_eq!(bench.take(child).claim.job, child);
+        assert_eq!(bench.take(held).claim.job, held);
+    }
+}
+
+fn what_a_person_brings_back_is_due_however_far_the_clock_steps_back(bench: &mut Bench) {
+    for back in BACK {
+        bench.now = START.plus(MINUTE);
+        let id = bench.add(NewJob { max_retries: 1, ..job() });
+        bench.end(id, Outcome::Exited(1));
+        bench.pass(MINUTE);
+        bench.finish(id, State::Dead);
+        bench.now = back;
+        bench.store.revive(&[id], Revival::default(), back).expect("it is dead");
+        assert_eq!(bench.take(id).claim.attempt, 3);
+    }
+}
+
+fn a_retry_never_waits_longer_than_it_was_to_wait(bench: &mut Bench) {
+    for back in BACK {
+        bench.now = START;
+        let id = bench.add(job());
+        bench.end(id, Outcome::Exited(1));
+        bench.now = back;
+        let turned = bench.turn(ROOM);
+        assert_eq!(turned.next_due, Some(back.plus(Duration::from_secs(5))));
+        assert_eq!(bench.state(id), State::Failed);
+        bench.pass(Duration::from_secs(5));
+        bench.finish(id, State::Success);
+    }
+}
+
+fn a_time_that_was_asked_for_is_waited_for_by_the_clock(bench: &mut Bench) {
+    let id = bench.add(at(START.plus(MINUTE)));
+    bench.now = BACK[1];
+    assert_eq!(bench.turn(ROOM).next_due, Some(START.plus(MINUTE)));
+    assert_eq!(bench.state(id), State::Pending);
 }
