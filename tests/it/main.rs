@@ -14,4 +14,6 @@ mod proof;
 mod running;
 mod sched;
 mod showing;
+mod simulation;
 mod store;
+mod stress;

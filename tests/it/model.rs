@@ -6,7 +6,7 @@
 //! end everything is run to its end, so that nothing waits for ever.
 
 mod op;
-mod snapshot;
+pub(crate) mod snapshot;
 mod world;
 
 use proptest::prelude::*;

@@ -1,0 +1,190 @@
+//! The way of a simulated process to the store and to what lies on the disk.
+//! On the way other things happen, the store is busy or full, or whoever goes
+//! is killed.
+
+use std::cell::Cell;
+use std::io;
+use std::path::PathBuf;
+
+use ax_scheduler::job::{
+    Added, Attempt, Captured, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId,
+    NewJob, Outcome, Process, RunnerId, State, Timestamp,
+};
+use ax_scheduler::sched::scene::{Scene, Witness};
+use ax_scheduler::store::{
+    Counts, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival, Runner,
+    Selector, Store, Turn, Turned,
+};
+
+use super::act;
+use super::world::Shared;
+
+/// Who goes through a door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Runner(usize),
+    /// A command that a person typed.
+    Person,
+}
+
+/// A way to the store and the disk.
+pub(crate) struct Door<'a> {
+    world: &'a Shared,
+    who: Who,
+    /// How many others are under way already.
+    depth: u32,
+    /// Whether whoever goes was killed on the way.
+    gone: Cell<bool>,
+}
+
+/// So many may be under way at once, each in the middle of something.
+pub(crate) const DEPTH: u32 = 3;
+
+impl<'a> Door<'a> {
+    /// A way on which other things happen.
+    pub(crate) fn open(world: &'a Shared, who: Who, depth: u32) -> Self {
+        Self { world, who, depth, gone: Cell::new(false) }
+    }
+
+    /// A way on which nothing else happens.
+    pub(crate) fn plain(world: &'a Shared, who: Who) -> Self {
+        Self::open(world, who, DEPTH)
+    }
+
+    /// Lets other things happen; tells whether whoever goes gets through.
+    fn pass(&self) -> bool {
+        let count = self.world.get().rng.u32(..6);
+        let is_storm = self.world.get().is_storm;
+        if self.depth + 1 < DEPTH && is_storm {
+            for _ in 0..count.saturating_sub(2) {
+                act::anything(self.world, self.depth + 1);
+            }
+        }
+        let mut world = self.world.get();
+        let is_killed = match self.who {
+            Who::Runner(at) => !world.runners[at].alive,
+            Who::Person => self.gone.get() || world.is_storm && world.rng.u32(..30) == 0,
+        };
+        self.gone.set(is_killed);
+        !is_killed
+    }
+
+    fn knock(&self) -> Result<()> {
+        let passes = self.pass();
+        let mut world = self.world.get();
+        if !passes || world.is_trouble() {
+            let path = PathBuf::from("ax.db");
+            let busy = Error::Busy { path: path.clone(), seconds: 30 };
+            return Err(if world.rng.bool() { busy } else { Error::Full(path) });
+        }
+        Ok(())
+    }
+
+    fn look(&self) -> io::Result<()> {
+        if self.pass() { Ok(()) } else { Err(io::Error::other("killed")) }
+    }
+
+    fn place(&self) -> usize {
+        match self.who {
+            Who::Runner(at) => at,
+            Who::Person => 0,
+        }
+    }
+
+    fn through<T>(&self, verb: impl FnOnce(&mut dyn Store) -> Result<T>) -> Result<T> {
+        self.knock()?;
+        verb(self.world.get().store(self.place()))
+    }
+}
+
+impl Scene for Door<'_> {
+    fn is_alive(&self, runner: &Runner) -> io::Result<bool> {
+        self.look()?;
+        let world = self.world.get();
+        Ok(world.runner(runner.id).is_some_and(|at| world.holds_lock(at)))
+    }
+
+    fn is_complete(&self, runner: &Runner) -> io::Result<bool> {
+        self.look()?;
+        let world = self.world.get();
+        Ok(world.runner(runner.id).is_some_and(|at| world.has_all_journals(at)))
+    }
+
+    fn witnesses(&self, runner: RunnerId) -> io::Result<Vec<Witness>> {
+        let mut all = Vec::new();
+        let places = self.world.get().supervisors_of(runner);
+        for at in places {
+            let alive = self.world.get().supervisors[at].alive;
+            self.look()?;
+            let world = self.world.get();
+            let supervisor = &world.supervisors[at];
+            if supervisor.journal.exists {
+                let (path, journal) = (supervisor.path.clone(), supervisor.journal.told.clone());
+                all.push(Witness { path, alive, journal });
+            }
+        }
+        Ok(all)
+    }
+
+    fn stop_survivors(&self, _: &Witness, claim: Claim, _: Option<Process>) -> io::Result<()> {
+        self.look()?;
+        self.world.get().machine.end(claim, Outcome::Signaled(9));
+        Ok(())
+    }
+
+    fn salvage(&self, _: &Witness, _: Claim) -> Captured {
+        Captured::default()
+    }
+
+    fn clear_away(&self, runner: RunnerId, witnesses: &[Witness]) {
+        let mut world = self.world.get();
+        if let Some(at) = world.runner(runner) {
+            world.runners[at].lock_exists = false;
+        }
+        for supervisor in &mut world.supervisors {
+            if witnesses.iter().any(|witness| witness.path == supervisor.path) {
+                supervisor.journal.exists = false;
+            }
+        }
+    }
+}
+
+/// The verbs of the store, each through the door.
+macro_rules! verbs {
+    ($($verb:ident($($name:ident: $kind:ty),*) -> $answer:ty;)+) => {
+        $(fn $verb(&mut self, $($name: $kind),*) -> Result<$answer> {
+            self.through(|store| store.$verb($($name),*))
+        })+
+    };
+}
+
+impl Store for Door<'_> {
+    verbs! {
+        add(jobs: &[NewJob], now: Timestamp) -> Vec<Added>;
+        new_flow_run(flow: &str, now: Timestamp) -> FlowRunId;
+        link(child: JobId, edges: &[Edge], now: Timestamp) -> ();
+        unlink(child: JobId, parents: &[JobId], now: Timestamp) -> usize;
+        enlist(runner: &NewRunner, now: Timestamp) -> RunnerId;
+        discharge(runner: RunnerId) -> bool;
+        runners() -> Vec<Runner>;
+        turn(turn: &Turn<'_>) -> Turned;
+        claims(owner: RunnerId) -> Vec<(Claimed, State)>;
+        outlook(scope: Option<FlowRunId>) -> Outlook;
+        select(selector: &Selector) -> Vec<JobId>;
+        list(query: &Query) -> Vec<Job>;
+        count(query: &Query) -> u64;
+        get(id: JobId) -> Option<Job>;
+        environment(id: JobId) -> Option<EnvBlock>;
+        attempts(id: JobId) -> Vec<Attempt>;
+        output(id: JobId, attempt: u32) -> Option<Vec<u8>>;
+        output_files() -> Vec<(JobId, u32)>;
+        graph(around: &[JobId]) -> Vec<Dependency>;
+        counts() -> Counts;
+        revive(ids: &[JobId], how: Revival, now: Timestamp) -> Vec<Moved>;
+        resolve(ids: &[JobId], how: Resolution, now: Timestamp) -> Vec<Moved>;
+        hold(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
+        release(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
+        check(now: Timestamp) -> Vec<Fault>;
+        mend(fault: &Fault, now: Timestamp) -> Option<String>;
+    }
+}
