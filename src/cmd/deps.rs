@@ -7,39 +7,37 @@ use super::{Answer, Context, select};
 use crate::cli::{DepsArgs, DepsChange};
 use crate::exit;
 use crate::failure::Failure;
-use crate::job::{Edge, JobId, Kind};
+use crate::job::{Edge, JobId, Kind, Timestamp};
 use crate::output::graph::{Graph, Node};
 use crate::store::{Error, Query, Selector, Store};
 
 pub(super) fn run(args: DepsArgs, context: &Context<'_>) -> Result<Answer, Failure> {
+    let mut store = context.store()?;
+    let store = store.as_mut();
     match args.change {
         None => {
-            let mut store = context.store()?;
-            let one = |word| select::one(store.as_mut(), word);
-            let focus = args.id.as_deref().map(one).transpose()?;
-            Ok(Answer::new(graph(context, focus)?, args.show.into()))
+            let focus = args.id.as_deref().map(|word| select::one(store, word)).transpose()?;
+            return Ok(Answer::new(graph(store, focus)?, args.show.into()));
         }
         Some(DepsChange::Add { id, after, on_failure, after_any }) => {
-            let child = select::one(context.store()?.as_mut(), &id)?;
+            let child = select::one(store, &id)?;
             let kinds =
                 [(Kind::After, after), (Kind::OnFailure, on_failure), (Kind::AfterAny, after_any)];
-            add(context, child, &edges(&kinds)?)
+            add(store, context.now(), child, &edges(&kinds)?)?;
         }
         Some(DepsChange::Remove { id, parents }) => {
-            let child = select::one(context.store()?.as_mut(), &id)?;
-            remove(context, child, &each_id(&parents)?)
+            let child = select::one(store, &id)?;
+            remove(store, context.now(), child, &each_id(&parents)?)?;
         }
     }
+    context.wake_runners();
+    Ok(Answer::silent(exit::DONE))
 }
 
-fn graph(context: &Context<'_>, focus: Option<JobId>) -> Result<Graph, Failure> {
-    let mut store = context.store()?;
-    if let Some(id) = focus {
-        store.get(id)?.ok_or(Error::NoSuchJob(id))?;
-    }
+fn graph(store: &mut dyn Store, focus: Option<JobId>) -> Result<Graph, Failure> {
     let edges = store.graph(focus.as_slice())?;
     let ends = edges.iter().flat_map(|edge| [edge.child, edge.seen.edge.parent]);
-    let nodes = nodes(store.as_mut(), ends.chain(focus))?;
+    let nodes = nodes(store, ends.chain(focus))?;
     Ok(Graph { focus, edges, nodes })
 }
 
@@ -75,14 +73,12 @@ fn runs(ids: &BTreeSet<JobId>) -> Vec<(JobId, JobId)> {
     runs
 }
 
-fn add(context: &Context<'_>, child: JobId, edges: &[Edge]) -> Result<Answer, Failure> {
+fn add(store: &mut dyn Store, now: Timestamp, child: JobId, edges: &[Edge]) -> Result<(), Failure> {
     if edges.is_empty() {
         return Err(Failure::usage("nothing says what the job is to wait for")
             .hint("name the jobs with --after, --on-failure or --after-any"));
     }
-    context.store()?.link(child, edges, context.now())?;
-    context.wake_runners();
-    Ok(Answer::silent(exit::DONE))
+    Ok(store.link(child, edges, now)?)
 }
 
 fn edges(kinds: &[(Kind, Vec<OsString>)]) -> Result<Vec<Edge>, Failure> {
@@ -100,8 +96,12 @@ fn each_id(words: &[String]) -> Result<Vec<JobId>, Failure> {
     words.iter().flat_map(|word| word.split(',')).map(select::job_id).collect()
 }
 
-fn remove(context: &Context<'_>, child: JobId, parents: &[JobId]) -> Result<Answer, Failure> {
-    let mut store = context.store()?;
+fn remove(
+    store: &mut dyn Store,
+    now: Timestamp,
+    child: JobId,
+    parents: &[JobId],
+) -> Result<(), Failure> {
     let job = store.get(child)?.ok_or(Error::NoSuchJob(child))?;
     let waits_for =
         |parent: &JobId| job.dependencies.iter().any(|edge| edge.seen.edge.parent == *parent);
@@ -109,9 +109,8 @@ fn remove(context: &Context<'_>, child: JobId, parents: &[JobId]) -> Result<Answ
         return Err(Failure::not_found(format!("job {child} does not wait for job {stranger}"))
             .hint(format!("`ax deps {child}` shows what it waits for")));
     }
-    store.unlink(child, parents, context.now())?;
-    context.wake_runners();
-    Ok(Answer::silent(exit::DONE))
+    store.unlink(child, parents, now)?;
+    Ok(())
 }
 
 #[cfg(test)]

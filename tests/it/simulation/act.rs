@@ -180,7 +180,8 @@ pub(crate) fn run_to_the_end(world: &Shared) {
         if world.is_quiet() {
             return;
         }
-        let due = world.next_due.map_or(world.machine.now + 1_000, |due| due.millis());
+        let due =
+            world.next_due.map_or(world.machine.now + 1_000, ax_scheduler::job::Timestamp::millis);
         let wait = due - world.machine.now;
         world.machine.pass(wait.max(1));
     }

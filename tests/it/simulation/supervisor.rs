@@ -15,6 +15,7 @@ use super::world::World;
 
 /// What a runner says to a supervisor.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "few exist at a time")]
 pub(crate) enum Order {
     Run(Claimed),
     Stop(Claim, Stop),
@@ -263,9 +264,10 @@ impl World {
                 self.supervisors[at].journal.note(Step::Started(process));
                 Phase::Running(claimed, process)
             }
-            Phase::Running(claimed, process) => match self.watch(at, &claimed, process) {
-                Some(ended) => Phase::Over(claimed, ended),
-                None => {
+            Phase::Running(claimed, process) => {
+                if let Some(ended) = self.watch(at, &claimed, process) {
+                    Phase::Over(claimed, ended)
+                } else {
                     self.supervisors[at].phase = Phase::Running(claimed, process);
                     let is_new = !self.supervisors[at].told && self.rng.bool();
                     if is_new {
@@ -273,7 +275,7 @@ impl World {
                     }
                     return is_new;
                 }
-            },
+            }
             Phase::Over(claimed, ended) => {
                 let Ended { outcome, process, ended_at, .. } = ended.clone();
                 let step = Step::Ended { process, outcome, ended_at, written: 0 };
