@@ -33,10 +33,13 @@
 //! | [`cmd`] | one file a subcommand: arguments → calls → view |
 //! | [`output`] | the one place that prints: table, JSON, tree, progress |
 //! | [`doctor`] | the checks of `ax doctor`, each with its cure |
-//! | [`cli`], [`when`] | what may be typed; durations and times in it |
+//! | [`cli`], `usage` | what may be typed; what is said of a line that cannot be read |
+//! | [`when`], [`fields`] | durations and times; settings of a job by their names, from files and the environment |
+//! | [`suggest`] | did you mean … |
 //! | [`clock`] | the only reader of the wall clock |
 //! | [`data_dir`] | the directory beside the database |
 //! | [`escape`] | makes bytes that a stranger chose harmless to a terminal |
+//! | [`crash`] | named places at which tests kill the program; nothing in an ordinary build |
 //! | [`exit`], [`failure`] | exit codes; how a person is told of a failure |
 //!
 //! Who may use whom is tested: `job` uses nothing, `store` and `exec` use

@@ -7,7 +7,7 @@
 //! | no job | is told that all is settled | ends and leaves nothing |
 //! | a job | the job ends, all of it | reports the end, waits for the next |
 //! | a job | the job ends and leaves processes behind | reports the end and retires |
-//! | a job | its time is up, or it is to be stopped | climbs the [`Ladder`], then reports the end |
+//! | a job | its time is up, or it is to be stopped | climbs the stop ladder, then reports the end |
 //! | anything | its runner is gone | starts nothing more, sees the job to its end, records all that its runner may not have stored, ends |
 //!
 //! One thread does all of it; only recording, which may have to wait for the

@@ -6,7 +6,7 @@
 //! stands in `ax_judge` is merely not judged yet. A damaged file is read as
 //! far as possible.
 //!
-//! [`mend`] follows one rule: dependencies of a job that has started decide
+//! [`mend()`] follows one rule: dependencies of a job that has started decide
 //! nothing any more and may be deleted; those of a job that waits or was
 //! skipped are a person's word, also where they are nonsense. To drop them
 //! would start a job that was meant to wait.
