@@ -6,4 +6,5 @@ pub(crate) mod by_hand;
 mod conformance;
 mod nonsense;
 mod opening;
+mod schemas;
 mod thrift;

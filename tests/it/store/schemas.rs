@@ -1,0 +1,89 @@
+//! Queues of earlier programs: one file for each version of the schema, written
+//! when it was current and never changed since (`schemas/1.sql`, …).
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use ax_scheduler::job::{JobId, RunnerId, State, Timestamp};
+use ax_scheduler::store::{self, Query, Selector, Store, Turn};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::bench::a_runner;
+
+const SCHEMAS: [&str; 1] = [include_str!("schemas/1.sql")];
+
+/// When the queues were written, and a moment more.
+const THEN: Timestamp = Timestamp::from_millis(1_796_027_500_000);
+
+/// An old queue, as it lies on somebody's disk.
+fn old(sql: &str) -> (TempDir, PathBuf) {
+    let place = tempfile::tempdir().expect("a place for the database");
+    let path = place.path().join("ax.db");
+    fs::write(&path, "").expect("a file");
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("its owner may");
+    Connection::open(&path).expect("it opens").execute_batch(sql).expect("a queue");
+    (place, path)
+}
+
+/// Every table, index and trigger, as it was written.
+fn schema(path: &Path) -> Vec<(String, Option<String>)> {
+    let shell = Connection::open(path).expect("it opens");
+    let mut query =
+        shell.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").expect("SQL");
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+#[test]
+fn a_queue_of_each_schema_comes_to_have_the_schema_of_a_new_one() {
+    let place = tempfile::tempdir().expect("a place for the database");
+    let new = place.path().join("ax.db");
+    drop(store::open(&new).expect("a new store"));
+    for (version, sql) in (1..).zip(SCHEMAS) {
+        let (_place, path) = old(sql);
+        drop(store::open(&path).unwrap_or_else(|error| panic!("schema {version}: {error}")));
+        assert_eq!(
+            schema(&path),
+            schema(&new),
+            "schema {version}: one that people have is never edited, only followed by a migration"
+        );
+    }
+}
+
+#[test]
+fn a_queue_of_each_schema_keeps_what_is_in_it_and_goes_on() {
+    use State::{Dead, Dispatched, Failed, Held, Pending, Ready, Skipped, Success};
+    for sql in SCHEMAS {
+        let (_place, path) = old(sql);
+        let mut store = store::open(&path).expect("an old queue opens");
+        let jobs = store.list(&Query::default()).expect("an answer");
+        let states: Vec<_> = jobs.iter().map(|job| job.state).collect();
+        let kept = [Success, Dead, Skipped, Success, Failed, Held, Pending, Ready, Pending];
+        assert_eq!(states[..9], kept);
+        assert_eq!(states[9..], [Dispatched, Success, Success]);
+        assert_eq!(jobs[1].last_error.as_deref(), Some("no such host"));
+        assert_eq!(
+            store.output(JobId(1), 1).expect("an answer"),
+            Some(b"fetched\nwarning\n".to_vec())
+        );
+        assert_eq!(store.select(&Selector::Key("nightly".into())).expect("an answer"), [JobId(8)]);
+        assert_eq!(store.claims(RunnerId(77)).expect("an answer").len(), 1);
+        assert_eq!(store.check(THEN).expect("an answer"), []);
+        goes_on(store.as_mut());
+    }
+}
+
+/// What is due is claimed, with all that its process needs.
+fn goes_on(store: &mut dyn Store) {
+    let runner = store.enlist(&a_runner(), THEN).expect("a runner");
+    assert_eq!(runner, RunnerId(78), "no number is used twice");
+    let turn = Turn { runner, now: THEN, started: &[], settled: &[], room: 9, scope: None };
+    let claimed = store.turn(&turn).expect("a turn").claimed;
+    let [one] = &claimed[..] else { panic!("one is due: {claimed:?}") };
+    assert_eq!((one.claim.job, one.claim.attempt, one.spec.timeout), (JobId(8), 1, None));
+    let env = one.spec.env.as_ref().expect("an environment");
+    assert_eq!(env.get("HOME"), Some(&b"/home/user"[..]));
+    assert_eq!(one.spec.extra_env.get("A"), Some(&b"1"[..]));
+}
