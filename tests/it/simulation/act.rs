@@ -142,6 +142,9 @@ impl World {
             (0..2, Some(at), _) => {
                 self.tell_trace(|| format!("runner at {at} is killed"));
                 self.kill_runner(at);
+                if self.rng.bool() {
+                    self.kill_supervisors_of(at);
+                }
             }
             (2..5, _, Some(at)) if self.supervisors[at].alive => {
                 self.tell_trace(|| format!("supervisor {at} is killed"));

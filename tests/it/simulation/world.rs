@@ -153,6 +153,15 @@ impl World {
         }
     }
 
+    /// Kills a runner's supervisors with it.
+    pub(crate) fn kill_supervisors_of(&mut self, runner: usize) {
+        for at in 0..self.supervisors.len() {
+            if self.supervisors[at].runner == runner && self.supervisors[at].alive {
+                self.kill_supervisor(at);
+            }
+        }
+    }
+
     /// Restarts the machine: every process is gone, and of the journals, which
     /// nobody had written to the disk, there is what there is.
     pub(crate) fn restart(&mut self) {
