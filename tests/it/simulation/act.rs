@@ -1,6 +1,6 @@
 //! What can happen, and how it ends.
 
-use ax_scheduler::job::{Outcome, State, Verdict};
+use ax_scheduler::job::{Captured, Job, Outcome, Settlement, State, Timestamp, Verdict};
 use ax_scheduler::store::Turn;
 
 use super::door::DEPTH;
@@ -18,27 +18,14 @@ pub(crate) fn anything(world: &Shared, depth: u32) {
     match what {
         0..3 => world.get().add(),
         3..18 => runner_acts(world, place),
-        18..40 => {
-            let mut world = world.get();
-            if !world.runners.is_empty() {
-                let at = place % world.runners.len();
-                let number = world.rng.usize(..2);
-                world.step_worker(at, number);
-            }
-        }
-        40..75 => {
-            let mut world = world.get();
-            if !world.supervisors.is_empty() {
-                let at = world.supervisors.len() - 1 - place % world.supervisors.len();
-                world.step_supervisor(at);
-            }
-        }
-        75..82 => world.get().end_a_process(),
-        82..85 => recover(world, place, depth),
-        85..87 if depth < DEPTH => people::recover(world, depth),
-        87..91 => world.get().control(),
-        91..94 => world.get().step_clock(),
-        94..96 => world.get().tell_late(),
+        18..36 => world.get().step_some_worker(place),
+        36..68 => world.get().step_some_supervisor(place),
+        68..75 => world.get().end_a_process(),
+        75..80 => recover(world, place, depth),
+        80..82 if depth < DEPTH => people::recover(world, depth),
+        82..86 => world.get().control(),
+        86..89 => world.get().step_clock(),
+        89..92 => world.get().tell_late(),
         _ => world.get().trouble(place),
     }
 }
@@ -71,6 +58,21 @@ fn recover(world: &Shared, place: usize, depth: u32) {
 }
 
 impl World {
+    /// Lets one worker do something, if any can.
+    fn step_some_worker(&mut self, place: usize) {
+        let count = self.runners.len() * 2;
+        let _ = (0..count).any(|at| {
+            let at = (place + at) % count;
+            self.step_worker(at / 2, at % 2)
+        });
+    }
+
+    /// Lets one supervisor do something, if any can.
+    fn step_some_supervisor(&mut self, place: usize) {
+        let count = self.supervisors.len();
+        let _ = (0..count).any(|at| self.step_supervisor((place + at) % count));
+    }
+
     /// A job ends by itself, whoever watches.
     fn end_a_process(&mut self) {
         let running: Vec<_> =
@@ -112,13 +114,13 @@ impl World {
         }
         let now = self.machine.now();
         let code = self.rng.i32(0..2);
-        let settlement = ax_scheduler::job::Settlement {
+        let settlement = Settlement {
             claim,
             outcome: Outcome::Exited(code),
             verdict: if code == 0 { Verdict::Success } else { Verdict::Dead },
             process: None,
             ended_at: now,
-            output: ax_scheduler::job::Captured::default(),
+            output: Captured::default(),
         };
         let turn = Turn {
             runner: claim.owner,
@@ -130,7 +132,7 @@ impl World {
         };
         self.store(1).turn(&turn).expect("a turn");
         let after = self.store(0).get(claim.job).expect("an answer").expect("it was added");
-        let told = |job: &ax_scheduler::job::Job| (job.attempts, job.owner, job.policy.clone());
+        let told = |job: &Job| (job.attempts, job.owner, job.policy.clone());
         assert_eq!(told(&after), told(&job), "{claim:?} came too late");
         assert!(after.state != State::Success || job.state == State::Success);
     }
@@ -183,8 +185,7 @@ pub(crate) fn run_to_the_end(world: &Shared) {
         if world.is_quiet() {
             return;
         }
-        let due =
-            world.next_due.map_or(world.machine.now + 1_000, ax_scheduler::job::Timestamp::millis);
+        let due = world.next_due.map_or(world.machine.now + 1_000, Timestamp::millis);
         let wait = due - world.machine.now;
         world.machine.pass(wait.max(1));
     }

@@ -36,7 +36,7 @@ impl World {
     /// A few jobs: alone, in a chain, or with parents that are there already.
     pub(crate) fn add(&mut self) {
         let mut jobs = Vec::new();
-        for at in 0..self.rng.usize(1..4) {
+        for at in 0..self.rng.usize(1..3) {
             let mut job = self.a_job();
             if at > 0 && self.rng.u32(..3) > 0 {
                 let parent = self.rng.usize(..at);

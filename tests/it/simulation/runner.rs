@@ -143,7 +143,7 @@ impl World {
         };
         if !worker.sent {
             worker.sent = true;
-            self.supervisors[supervisor].orders.push_back(Order::Run(claimed));
+            self.supervisors[supervisor].orders.push_back(Order::Run(Box::new(claimed)));
             return true;
         }
         let supervisor = &mut self.supervisors[supervisor];

@@ -95,7 +95,7 @@ impl World {
         self.jobs.clear();
         self.is_storm = true;
         self.next_due = None;
-        self.is_watched = self.rng.u32(..32) == 0 || self.traces;
+        self.is_watched = self.rng.u32(..64) == 0 || self.traces;
         for _ in 0..self.rng.u32(1..4) {
             self.start_runner();
         }
