@@ -69,7 +69,7 @@ fn live_or_tell(world: &Shared, seed: u64) {
 
 fn live(world: &Shared, seed: u64) {
     world.get().begin(seed);
-    let steps = world.get().rng.u32(10..85);
+    let steps = world.get().rng.u32(8..60);
     for _ in 0..steps {
         act::anything(world, 0);
         world.get().check_step();

@@ -225,6 +225,7 @@ fn everybody_acts(world: &Shared) -> bool {
 }
 
 impl World {
+    /// Ends all trouble; one runner stays.
     fn calm(&mut self) {
         self.tell_trace(|| "the trouble ends".to_owned());
         self.is_storm = false;
@@ -235,8 +236,10 @@ impl World {
         for supervisor in &mut self.supervisors {
             supervisor.stopped = false;
         }
-        if !(0..self.runners.len()).any(|at| self.serves(at)) {
-            self.start_runner();
+        let serving: Vec<_> = (0..self.runners.len()).filter(|at| self.serves(*at)).collect();
+        match &serving[..] {
+            [] => self.start_runner(),
+            [_, others @ ..] => others.iter().for_each(|at| self.drain(*at, false)),
         }
     }
 

@@ -96,7 +96,7 @@ impl World {
         self.is_storm = true;
         self.next_due = None;
         self.is_watched = self.rng.u32(..64) == 0 || self.traces;
-        for _ in 0..self.rng.u32(1..4) {
+        for _ in 0..self.rng.u32(1..3) {
             self.start_runner();
         }
         self.add();
