@@ -111,8 +111,9 @@ impl Hand {
         self.tell_at.is_some_and(|at| at <= now)
     }
 
-    /// Its start has been told of.
-    pub(super) const fn is_told(&mut self) {
+    /// Its start is told of, with the start time that its process is known by.
+    pub(super) const fn is_told(&mut self, start_time: u64) {
+        self.process.start_time = start_time;
         self.tell_at = None;
     }
 

@@ -5,7 +5,7 @@
 //! umask and process group. Nothing of the supervisor shines through.
 
 use std::env;
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::transmute;
@@ -74,7 +74,7 @@ impl Spawner {
         let _place = Place::enter(self, spec)?;
         let env = self.environment(spec);
         let (program, words) = resolve(&spec.command, &env)?;
-        let env: Vec<_> = env.entries().filter_map(|entry| CString::new(entry).ok()).collect();
+        let env: Vec<_> = env.c_entries().collect();
         match self.start(&program, &words, &env, sink) {
             Err(Errno::ENOEXEC) => {
                 // A text without `#!` is one for the shell, as execvp(3) has it.
@@ -93,7 +93,7 @@ impl Spawner {
         &self,
         program: &CString,
         words: &[CString],
-        env: &[CString],
+        env: &[&CStr],
         sink: BorrowedFd<'_>,
     ) -> Result<i32, Errno> {
         let mut files = PosixSpawnFileActions::init()?;
@@ -108,7 +108,7 @@ impl Spawner {
         let own_path = || self.home_path.as_ref().map(|path| path.as_os_str().as_bytes());
         let place = spec.cwd.as_deref().or_else(own_path);
         let pwd = place.map(|place| [b"PWD=", place].concat());
-        base.overlaid(&spec.extra_env).overlaid(&EnvBlock::from_entries(pwd.as_deref()))
+        base.overlaid(&spec.extra_env.overlaid(&EnvBlock::from_entries(pwd.as_deref())))
     }
 }
 

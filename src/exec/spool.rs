@@ -67,10 +67,12 @@ impl Spool {
 
     /// Makes an empty file for the next job.
     pub fn renew(&mut self) {
-        let usable = self.file.as_ref().is_ok_and(SpoolFile::empty);
-        if usable && self.file.as_ref().is_ok_and(SpoolFile::is_there) {
-            return;
-        }
+        let emptied = self.file.as_ref().map_or(Emptied::Unusable, SpoolFile::empty);
+        let usable = match emptied {
+            Emptied::InPlace => return,
+            Emptied::Deleted => true,
+            Emptied::Unusable => false,
+        };
         let new = SpoolFile::create(&self.path);
         // A file that was deleted still takes what can be taken along.
         if new.is_ok() || !usable {
@@ -105,8 +107,7 @@ impl Spool {
     /// stored. What is long, or `open` to processes that the job left behind,
     /// stays in the file `name`.
     pub fn capture(&mut self, name: &Path, open: bool) -> Captured {
-        self.bound();
-        let length = self.file.as_ref().map_or(0, SpoolFile::length);
+        let length = self.file.as_mut().map_or(0, |file| file.bound(self.limit));
         if length > output::SHORT || open && length > 0 {
             if !self.is_named() {
                 self.name(name);
@@ -143,6 +144,16 @@ impl Spool {
     }
 }
 
+/// Whether another job can have the file.
+enum Emptied {
+    /// It is empty.
+    InPlace,
+    /// It is empty, and has no name any more.
+    Deleted,
+    /// It cannot.
+    Unusable,
+}
+
 impl SpoolFile {
     fn create(path: &Path) -> Result<Self, String> {
         // What stands here was left by a supervisor that was killed.
@@ -160,41 +171,40 @@ impl SpoolFile {
         OpenOptions::new().append(true).custom_flags(nofollow).open(path)
     }
 
-    /// Empties the file for another job; tells whether it can have it.
-    fn empty(&self) -> bool {
-        if self.named {
-            return false;
-        }
-        if self.length() == 0 {
-            return true;
-        }
+    /// Empties the file for another job.
+    fn empty(&self) -> Emptied {
+        let Ok(meta) = self.own.metadata() else { return Emptied::Unusable };
         // The last job may have changed the flags of what it had open. It is
         // not closed and opened again: ext4 writes a file to the disk that is
         // closed after it was emptied.
-        self.own.set_len(0).is_ok() && fcntl(&self.job, F_SETFL(OFlag::O_APPEND)).is_ok()
-    }
-
-    fn is_there(&self) -> bool {
-        self.own.metadata().is_ok_and(|meta| meta.nlink() > 0)
+        let cleared =
+            || self.own.set_len(0).is_ok() && fcntl(&self.job, F_SETFL(OFlag::O_APPEND)).is_ok();
+        if self.named || meta.len() > 0 && !cleared() {
+            return Emptied::Unusable;
+        }
+        if meta.nlink() > 0 { Emptied::InPlace } else { Emptied::Deleted }
     }
 
     fn length(&self) -> u64 {
         self.own.metadata().map_or(0, |meta| meta.len())
     }
 
-    fn bound(&mut self, limit: u64) {
+    /// Tells its length, holes included.
+    fn bound(&mut self, limit: u64) -> u64 {
         let length = self.length();
         let head = limit / 4 / GRAIN * GRAIN;
         let from = self.hole_end.max(head);
         if head + length.saturating_sub(from) <= limit {
-            return;
+            return length;
         }
         let to = (length - limit / 2) / GRAIN * GRAIN;
         let punch = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
-        let (Ok(start), Ok(size)) = (i64::try_from(from), i64::try_from(to - from)) else { return };
-        if fallocate(&self.own, punch, start, size).is_ok() {
+        if let (Ok(start), Ok(size)) = (i64::try_from(from), i64::try_from(to - from))
+            && fallocate(&self.own, punch, start, size).is_ok()
+        {
             self.hole_end = to;
         }
+        length
     }
 
     fn inline(&self, length: u64) -> Captured {

@@ -290,7 +290,8 @@ impl<'a> Supervisor<'a> {
     /// Tells of a start that lasted: the runner, and whoever looks for the output.
     fn tell_start(&mut self) {
         let Some(hand) = &mut self.hand else { return };
-        hand.is_told();
+        hand.is_told(process::start_time(hand.process().pid).unwrap_or(0));
+        let _ = self.journal.note(hand.claim(), &Step::Started(hand.process()));
         let Claim { job, attempt, .. } = hand.claim();
         self.spool.name(&self.post.dir.output(job, attempt));
         crash::point("start", "before-report");
@@ -333,8 +334,7 @@ impl<'a> Supervisor<'a> {
         let started_at = SystemClock.now();
         let pid = self.spawner.spawn(&claimed.spec, self.spool.sink())?;
         crash::point("start", "after-spawn");
-        let start_time = process::start_time(pid).unwrap_or(0);
-        Ok(Process { pid, start_time, started_at })
+        Ok(Process { pid, start_time: 0, started_at })
     }
 
     /// Ends an attempt that was begun.

@@ -16,6 +16,7 @@ pub mod settings;
 pub mod state;
 pub mod verdict;
 
+use std::ffi::CStr;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -155,17 +156,29 @@ impl FromStr for OnLost {
 /// Kept as one block because it is stored, compared and handed on as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct EnvBlock(pub Vec<u8>);
+pub struct EnvBlock(#[serde(with = "serde_bytes")] pub Vec<u8>);
 
 impl EnvBlock {
     /// Makes a block of `NAME=value` entries.
     pub fn from_entries<'a>(entries: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut block = Vec::new();
+        Self::fill(&mut block, entries);
+        Self(block)
+    }
+
+    fn fill<'a>(block: &mut Vec<u8>, entries: impl IntoIterator<Item = &'a [u8]>) {
         for entry in entries {
             block.extend_from_slice(entry);
             block.push(0);
         }
-        Self(block)
+    }
+
+    /// The entries with their NUL, as a program is given them.
+    pub fn c_entries(&self) -> impl Iterator<Item = &CStr> {
+        let ended = self.0.split_inclusive(|byte| *byte == 0);
+        ended.filter_map(|entry| {
+            CStr::from_bytes_with_nul(entry).ok().filter(|entry| !entry.is_empty())
+        })
     }
 
     /// The entries, without their NUL.
@@ -184,12 +197,12 @@ impl EnvBlock {
     /// This environment with the entries of `over` in place of its own.
     #[must_use]
     pub fn overlaid(&self, over: &Self) -> Self {
-        let replaced = |entry: &&[u8]| {
-            let name = split_entry(entry).map(|(name, _)| name);
-            !over.entries().any(|new| split_entry(new).map(|(name, _)| name) == name)
-        };
-        let kept = self.entries().filter(replaced);
-        Self::from_entries(kept.chain(over.entries()))
+        let name = |entry| split_entry(entry).map(|(name, _)| name);
+        let replaced: Vec<_> = over.entries().map(name).collect();
+        let kept = self.entries().filter(|entry| !replaced.contains(&name(entry)));
+        let mut block = Vec::with_capacity(self.0.len() + over.0.len() + 1);
+        Self::fill(&mut block, kept.chain(over.entries()));
+        Self(block)
     }
 }
 
@@ -396,6 +409,7 @@ pub struct Claimed {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Captured {
     /// The bytes, when they are few; a longer output is in a file.
+    #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
     /// How many bytes the job wrote.
     pub written: u64,
@@ -422,12 +436,14 @@ pub struct Settlement {
     pub output: Captured,
 }
 
-/// A started process, named so that it cannot be mistaken for another one.
+/// A started process, the first of its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Process id; also the id of its process group.
     pub pid: i32,
-    /// Start time in clock ticks since boot, field 22 of `/proc/PID/stat`.
+    /// Start time in clock ticks since boot, field 22 of `/proc/PID/stat`: with
+    /// it the process is not mistaken for another one. 0 if it ended so soon
+    /// that nobody was told of it.
     pub start_time: u64,
     /// When it was started, by the wall clock.
     pub started_at: Timestamp,

@@ -42,11 +42,13 @@ impl Progress {
     pub fn show(&mut self, event: &RunEvent, out: &mut dyn Write, err: &mut dyn Write) {
         match &self.mode {
             Mode::Json => {
-                let _ = writeln!(out, "{}", event.to_json());
+                let _ = out.write_all(format!("{}\n", event.to_json()).as_bytes());
                 let _ = out.flush();
             }
             Mode::Lines => {
-                let _ = writeln!(err, "{}", event::line(event, self.color));
+                // In one piece, so that lines of several runners do not mix.
+                let line = format!("{}\n", event::line(event, self.color));
+                let _ = err.write_all(line.as_bytes());
             }
             Mode::Terminal(bar) => {
                 if is_worth_a_line(event) {

@@ -142,9 +142,20 @@ impl<'a> Drive<'a> {
         for event in &step.events {
             (self.watch)(event);
         }
-        let gathering = pace::gather(self.pool.queued(), self.pool.workers());
-        thread::sleep(pause.max(gathering));
+        if pause.is_zero() {
+            self.gather();
+        } else {
+            thread::sleep(pause);
+        }
         Ok(Some(step))
+    }
+
+    /// Lets more results come in, as long as the workers have enough to do.
+    fn gather(&self) {
+        if self.stage == Stage::Serving && pace::may_gather(self.pool.queued(), self.pool.workers())
+        {
+            self.pool.wait_for_low(pace::GATHER);
+        }
     }
 
     /// Says once what is wrong, and rests. What was heard is kept.

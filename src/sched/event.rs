@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::job::{Claim, Claimed, Outcome, Process, Settlement, State, Timestamp, Verdict};
-use crate::store::Moved;
+use crate::job::{Claim, Outcome, Settlement, State, Timestamp, Verdict};
+use crate::store::{Moved, Started};
 
 /// Something that happened, after it was stored.
 #[derive(Clone, Debug)]
@@ -57,16 +57,17 @@ pub enum RunEvent {
 
 impl RunEvent {
     /// A start, from what is known of it.
-    pub fn started(claimed: &Claimed, process: &Process) -> Self {
-        Self::Started { claim: claimed.claim, title: claimed.title.clone(), at: process.started_at }
+    pub fn started(started: &Started, title: &str) -> Self {
+        let Started { claim, process } = *started;
+        Self::Started { claim, title: title.to_owned(), at: process.started_at }
     }
 
     /// An end, from what was stored of it.
-    pub fn ended(claimed: &Claimed, settlement: &Settlement, late: bool) -> Self {
+    pub fn ended(settlement: &Settlement, title: String, late: bool) -> Self {
         let started_at = settlement.process.map(|process| process.started_at);
         Self::Ended {
-            claim: claimed.claim,
-            title: claimed.title.clone(),
+            claim: settlement.claim,
+            title,
             outcome: settlement.outcome.clone(),
             verdict: settlement.verdict,
             error: settlement.outcome.error(&settlement.output.last_line),

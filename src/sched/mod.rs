@@ -20,7 +20,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::exec::{Ended, Report};
-use crate::job::{Claim, Claimed, EnvBlock, FlowRunId, Outcome, RunnerId, Settlement, Timestamp};
+use crate::job::{
+    Claim, Claimed, EnvBlock, FlowRunId, Outcome, RetryPolicy, RunnerId, Settlement, Timestamp,
+};
 use crate::store::{self, Started, Store, Turn, Turned};
 
 pub use event::RunEvent;
@@ -37,9 +39,12 @@ pub struct Scheduler {
     settled: Vec<Settlement>,
 }
 
+/// What is needed of a job until it has ended.
 struct InHand {
-    claimed: Claimed,
-    started_at: Option<Timestamp>,
+    title: String,
+    policy: RetryPolicy,
+    /// Whether it was told of its start, so that its output may have a file.
+    started: bool,
 }
 
 /// What came of a turn.
@@ -100,7 +105,7 @@ impl Scheduler {
         match report {
             Report::Started { claim, process } => {
                 if let Some(job) = self.in_hand.get_mut(&claim) {
-                    job.started_at = Some(process.started_at);
+                    job.started = true;
                     self.started.push(Started { claim, process });
                 }
             }
@@ -110,7 +115,7 @@ impl Scheduler {
 
     fn note_end(&mut self, ended: Ended) {
         let Some(job) = self.in_hand.get(&ended.claim) else { return };
-        let verdict = job.claimed.policy.judge(&ended.outcome, ended.ended_at);
+        let verdict = job.policy.judge(&ended.outcome, ended.ended_at);
         let Ended { claim, outcome, process, ended_at, output } = ended;
         self.settled.push(Settlement { claim, outcome, verdict, process, ended_at, output });
     }
@@ -161,23 +166,23 @@ impl Scheduler {
         let mut step = Step { next_due: turned.next_due, more: turned.more, ..Step::default() };
         for started in self.started.drain(..) {
             if let Some(job) = self.in_hand.get(&started.claim) {
-                step.events.push(RunEvent::started(&job.claimed, &started.process));
+                step.events.push(RunEvent::started(&started, &job.title));
             }
         }
         for settlement in self.settled.drain(..) {
             let Some(job) = self.in_hand.remove(&settlement.claim) else { continue };
-            if job.started_at.is_some() && !settlement.output.in_file {
+            if job.started && !settlement.output.in_file {
                 step.output_stored.push(settlement.claim);
             }
             let late = turned.late.contains(&settlement.claim);
-            step.events.push(RunEvent::ended(&job.claimed, &settlement, late));
+            step.events.push(RunEvent::ended(&settlement, job.title, late));
         }
         step.events.extend(turned.moved.into_iter().map(RunEvent::Moved));
         step.events.extend(turned.nonsense.into_iter().map(RunEvent::Trouble));
         for mut claimed in turned.claimed {
             claimed.spec.extra_env = claimed.spec.extra_env.overlaid(&self.environment);
-            self.in_hand
-                .insert(claimed.claim, InHand { claimed: claimed.clone(), started_at: None });
+            let (title, policy) = (claimed.title.clone(), claimed.policy.clone());
+            self.in_hand.insert(claimed.claim, InHand { title, policy, started: false });
             step.tasks.push(claimed);
         }
         step

@@ -6,8 +6,10 @@
 //! for a moment; one that commits now and then (a lone chain of short jobs)
 //! pays nothing.
 //!
-//! A commit costs the same for one result and for ten. While the workers have
-//! enough to do, a runner therefore waits a moment for more to come in.
+//! A commit costs about the same for one result and for ten, and what it writes
+//! slows down everything else on the machine. While the workers have enough to
+//! do, a runner therefore waits for more results, until the queue is low or a
+//! moment has passed.
 
 use std::time::{Duration, Instant};
 
@@ -17,10 +19,19 @@ const CREDIT: Duration = Duration::from_millis(6);
 /// The longest pause, in which about two of a waiting command's tries fit.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How long to wait for more results after a turn that left `queued` jobs to
-/// `workers`: a moment if each has its next two in the queue, else nothing.
-pub const fn gather(queued: usize, workers: usize) -> Duration {
-    if queued >= 2 * workers { PAUSE } else { Duration::ZERO }
+/// The longest wait for more results.
+pub const GATHER: Duration = Duration::from_millis(10);
+
+/// Tells whether a turn that left `queued` jobs to `workers` may wait for more
+/// results before the next one.
+pub const fn may_gather(queued: usize, workers: usize) -> bool {
+    queued >= 2 * workers
+}
+
+/// How many jobs are left in the queue when the wait for more results is over:
+/// what the workers get through while the next turn is done.
+pub const fn low_water(workers: usize) -> usize {
+    workers
 }
 
 /// Keeps account of how long the lock was held and free.
@@ -82,8 +93,11 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_more_results_while_a_worker_could_run_dry() {
-        assert_eq!(gather(7, 4), Duration::ZERO);
-        assert_eq!(gather(8, 4), PAUSE);
+        assert!(!may_gather(7, 4));
+        for workers in 1..100 {
+            assert!(low_water(workers) >= workers);
+            assert!(!may_gather(low_water(workers), workers), "a wait lets something through");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::pace;
 use crate::exec::{Executor, Report, Stop, Stopper};
 use crate::job::{Claim, Claimed, Outcome};
 
@@ -47,7 +48,15 @@ pub struct Pool {
     queued: Receiver<Claimed>,
     workers: Vec<Worker>,
     reports: Sender<FromWorker>,
+    low: Low,
     make: MakeExecutor,
+}
+
+/// How the workers tell that the queue is low.
+struct Low {
+    mark: usize,
+    tell: Sender<()>,
+    told: Receiver<()>,
 }
 
 struct Worker {
@@ -70,7 +79,9 @@ impl Pool {
     ) -> io::Result<Self> {
         let (tasks, queued) = bounded(capacity);
         let tasks = ManuallyDrop::new(tasks);
-        let mut pool = Self { tasks, queued, workers: Vec::new(), reports, make };
+        let (tell, told) = bounded(1);
+        let low = Low { mark: pace::low_water(workers), tell, told };
+        let mut pool = Self { tasks, queued, workers: Vec::new(), reports, low, make };
         for number in 0..workers {
             let worker = pool.worker(number)?;
             pool.workers.push(worker);
@@ -82,9 +93,16 @@ impl Pool {
         let executor = (self.make)();
         let stopper = executor.stopper();
         let (tasks, reports) = (self.queued.clone(), self.reports.clone());
+        let (mark, tell) = (self.low.mark, self.low.tell.clone());
+        let took = move |left| {
+            if left <= mark {
+                // One word is enough, however many say it.
+                let _ = tell.try_send(());
+            }
+        };
         let thread = thread::Builder::new()
             .name(format!("worker-{number}"))
-            .spawn(move || live(number, executor, &tasks, &reports))?;
+            .spawn(move || live(number, executor, &tasks, &took, &reports))?;
         Ok(Worker { thread, stopper })
     }
 
@@ -96,6 +114,15 @@ impl Pool {
     /// How many jobs wait for a worker.
     pub fn queued(&self) -> usize {
         self.queued.len()
+    }
+
+    /// Waits until the queue is low, at most for `longest`.
+    pub fn wait_for_low(&self, longest: Duration) {
+        // A word from before may be out of date.
+        let _ = self.low.told.try_recv();
+        if self.queued.len() > self.low.mark {
+            let _ = self.low.told.recv_timeout(longest);
+        }
     }
 
     /// How many workers there are.
@@ -136,17 +163,19 @@ impl Pool {
 }
 
 /// The life of a worker: it ends when the channel is closed, or by a panic,
-/// which it reports.
+/// which it reports. `took` hears how many jobs are left in the channel.
 fn live(
     number: usize,
     mut executor: Box<dyn Executor>,
     tasks: &Receiver<Claimed>,
+    took: &dyn Fn(usize),
     reports: &Sender<FromWorker>,
 ) {
     let in_hand = Cell::new(None);
     // A send fails only when the scheduler is gone, and then nobody listens.
     let work = AssertUnwindSafe(|| {
         for claimed in tasks {
+            took(tasks.len());
             let claim = claimed.claim;
             in_hand.set(Some(claim));
             let ended = executor.execute(&claimed, &mut |process| {

@@ -163,7 +163,16 @@ fn ready(connection: &Connection, scope: Option<FlowRunId>, limit: usize) -> Fal
     Ok(jobs?)
 }
 
-const READ: &str = "SELECT * FROM ax_jobs WHERE id = :job";
+/// What [`claimed`] reads.
+macro_rules! claim_columns {
+    () => {
+        "attempts, command, shell, name, key, max_retries, retry_count, retry_delay,
+        retry_backoff, retry_max_delay, on_lost, loss_count, extra_env, cwd, umask, env_id,
+        timeout, kill_after"
+    };
+}
+
+const READ: &str = concat!("SELECT ", claim_columns!(), " FROM ax_jobs WHERE id = :job");
 
 const OPEN_ATTEMPT: &str = "
     INSERT OR IGNORE INTO ax_attempts (job_id, attempt, owner, claimed_at)
@@ -303,10 +312,14 @@ fn own_variables(
     EnvBlock::from_entries(variables.iter().map(String::as_bytes))
 }
 
-pub(super) const OWNED: &str = "
-    SELECT * FROM ax_jobs
+pub(super) const OWNED: &str = concat!(
+    "
+    SELECT id, status, ",
+    claim_columns!(),
+    " FROM ax_jobs
     WHERE status IN ('dispatched', 'running') AND owner = :owner
-    ORDER BY id";
+    ORDER BY id"
+);
 
 /// The unfinished claims of a runner, with the state of each job.
 pub(super) fn claims(connection: &Connection, owner: RunnerId) -> Fallible<Vec<(Claimed, State)>> {

@@ -7,9 +7,11 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::Once;
 use std::time::Instant;
 
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::{SQLITE_CONFIG_MEMSTATUS, sqlite3_config};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy;
@@ -42,6 +44,7 @@ pub(super) enum Access {
 /// Opens the database, makes it if there is none and migrates it if it is old.
 pub(super) fn open(path: &Path) -> Result<(Connection, Access)> {
     assert!(rusqlite::version_number() >= SAFE_SQLITE, "the bundled SQLite is recent enough");
+    SPARE_STATISTICS.call_once(spare_statistics);
     prepare_file(path)?;
     let deadline = Instant::now() + busy::PATIENCE;
     let mut access = Access::Shared;
@@ -57,6 +60,16 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Access)> {
             Ok(Err(refusal)) => return Err(refusal),
         }
     }
+}
+
+static SPARE_STATISTICS: Once = Once::new();
+
+/// Has the engine keep no account of its memory, which takes a lock at each
+/// allocation. It refuses once it is in use, and then it goes on as it is.
+fn spare_statistics() {
+    // SAFETY: the option takes one int, and the engine is told before this
+    // program uses it.
+    let _ = unsafe { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) };
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

@@ -67,20 +67,16 @@ pub(super) fn settle(
     settlement: &Settlement,
     now: Timestamp,
 ) -> Fallible<Written> {
-    let event = settlement.verdict.event();
-    match guarded(tx, &settlement.claim)? {
-        Some(state) if event.allows(state) => {
-            move_job(tx, settlement, now)?;
-            if event == Event::GiveBack {
-                forget_attempt(tx, &settlement.claim)?;
-            } else {
-                close_attempt(tx, settlement)?;
-                keep_output(tx, &settlement.claim, &settlement.output)?;
-            }
-            Ok(Written::Anew)
-        }
-        Some(_) | None => note_late(tx, settlement),
+    if !move_job(tx, settlement, now)? {
+        return note_late(tx, settlement);
     }
+    if settlement.verdict.event() == Event::GiveBack {
+        forget_attempt(tx, &settlement.claim)?;
+    } else {
+        close_attempt(tx, settlement)?;
+        keep_output(tx, &settlement.claim, &settlement.output)?;
+    }
+    Ok(Written::Anew)
 }
 
 const MOVE: &str = "
@@ -98,9 +94,11 @@ const MOVE: &str = "
         runs_at = coalesce(:started_at, runs_at),
         finished_at = iif(:unused, finished_at, :ended_at),
         updated_at = :now
-    WHERE id = :job";
+    WHERE id = :job AND attempts = :attempt AND owner = :owner
+        AND (status = 'dispatched' AND :dispatched OR status = 'running' AND :running)";
 
-fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fallible<()> {
+/// Moves the job; nothing, and `false`, if it is not this claim's any more.
+fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fallible<bool> {
     let Settlement { claim, outcome, verdict, process, ended_at, output } = settlement;
     let retry_at = match verdict {
         Verdict::Retry(at) => Some(*at),
@@ -113,8 +111,11 @@ fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fa
     };
     let error = outcome.error(&output.last_line);
     let reason = if *verdict == Verdict::Held { error.clone() } else { None };
-    tx.prepare_cached(MOVE)?.execute(named_params! {
-        ":to": verdict.event().target(),
+    let event = verdict.event();
+    let moved = tx.prepare_cached(MOVE)?.execute(named_params! {
+        ":dispatched": event.allows(State::Dispatched),
+        ":running": event.allows(State::Running),
+        ":to": event.target(),
         ":reason": reason,
         ":retry_at": retry_at,
         ":retry": retry_at.is_some(),
@@ -127,8 +128,10 @@ fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fa
         ":ended_at": ended_at,
         ":now": now,
         ":job": claim.job,
+        ":attempt": claim.attempt,
+        ":owner": claim.owner,
     })?;
-    Ok(())
+    Ok(moved > 0)
 }
 
 /// A claim that was given back has not used its attempt.

@@ -26,6 +26,7 @@ fn when_a_supervisor_is_killed_its_job_is_lost_and_nothing_of_it_survives() {
     kill(process::stat(process.pid).expect("runs").parent, Signal::SIGKILL);
     let (mut bench, ended) = begun.end();
     assert_eq!(ended.outcome, Outcome::Lost("its supervisor was killed".into()));
+    assert!(process.start_time > 0);
     assert_eq!(ended.process, Some(process));
     assert_eq!(pids.map(is_alive), [false; 3]);
     assert_eq!(ended.output.last_line, "half a line");
