@@ -43,6 +43,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "logs" -d 'Show the output of 
 complete -c ax -n "__fish_ax_needs_command" -f -a "log" -d 'Show the output of a job'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
+complete -c ax -n "__fish_ax_needs_command" -f -a "schedule" -d 'Show when what comes again and again comes next'
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "completions" -d 'Print the completions of a shell'
@@ -286,6 +287,26 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from next" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from next" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from next" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from next" -f -a "next" -d 'Show the next starts, with the days on which the clock is changed'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l cron -d 'When: minute, hour, day of the month, month, day of the week; or @daily and its like' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l tz -d 'By the clock of this time zone [default: `$TZ`, else that of the machine]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -s n -l limit -d 'How many' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand status" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'

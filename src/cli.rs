@@ -11,8 +11,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::job::Timeout;
 use crate::job::settings::PRIORITIES;
+use crate::job::timetable::{Tz, zone};
+use crate::job::{Cron, Timeout};
 use crate::when::{duration, factor, past, positive_duration, timeout};
 
 /// A job scheduler in one binary, on one SQLite file
@@ -154,6 +155,8 @@ pub enum Command {
     Hold(HoldArgs),
     /// Let held jobs go on
     Release(ReleaseArgs),
+    /// Show when what comes again and again comes next
+    Schedule(Box<ScheduleArgs>),
     /// Show counts by state, and the runners that are alive
     #[command(visible_alias = "st")]
     Status(StatusArgs),
@@ -181,6 +184,7 @@ impl Command {
             Self::Show(args) => args.show.wants_json(),
             Self::Hold(args) => args.show.wants_json(),
             Self::Release(args) => args.show.wants_json(),
+            Self::Schedule(args) => args.command.wants_json(),
             Self::Status(args) => args.show.wants_json(),
             Self::Logs(_) | Self::Completions(_) | Self::Man(_) | Self::Supervise(_) => false,
         }
@@ -558,6 +562,55 @@ pub struct ReleaseArgs {
     pub selectors: Vec<String>,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// What cron expressions mean, for every help that needs it.
+const CRON: &str = "\
+A cron expression has five fields: minute, hour, day of the month, month, day of
+the week (0 and 7 are Sunday; names work: jan, mon); or it is @hourly, @daily,
+@weekly, @monthly or @yearly. A day fits if it fits one of two restricted day
+fields. Where the clock is changed, a fixed time comes once a day: right after a
+skip that it lies in, and the first time of two that the clock shows it. What
+has * or */n as its minute or hour comes whenever the clock shows it.";
+
+#[derive(Debug, Args)]
+pub struct ScheduleArgs {
+    #[command(subcommand)]
+    pub command: ScheduleCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ScheduleCommand {
+    /// Show the next starts, with the days on which the clock is changed
+    #[command(after_help = CRON)]
+    Next(ScheduleNextArgs),
+}
+
+impl ScheduleCommand {
+    fn wants_json(&self) -> bool {
+        match self {
+            Self::Next(args) => args.show.wants_json(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ScheduleNextArgs {
+    /// When: minute, hour, day of the month, month, day of the week; or @daily and its like
+    #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true)]
+    pub cron: Cron,
+    /// By the clock of this time zone [default: `$TZ`, else that of the machine]
+    #[arg(long, value_name = "ZONE", value_parser = zone)]
+    pub tz: Option<Tz>,
+    /// How many
+    #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+fn cron(text: &str) -> Result<Cron, String> {
+    text.parse()
 }
 
 #[derive(Debug, Args)]

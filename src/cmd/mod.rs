@@ -17,6 +17,7 @@ mod recover;
 mod release;
 mod retry;
 mod run;
+mod schedule;
 mod select;
 mod show;
 mod status;
@@ -128,6 +129,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Logs(args) => logs::run(args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
+        Command::Schedule(args) => schedule::run(*args, context),
         Command::Status(args) => status::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Recover(args) => recover::run(args, context),

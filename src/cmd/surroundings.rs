@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::failure::{Failure, reason};
+use crate::job::timetable::{self, Tz};
 use crate::job::{EnvBlock, Place, limits};
 
 /// The place where this command runs; `clean` leaves its environment out, but
@@ -25,6 +26,24 @@ pub fn at(dir: &Path, clean: bool) -> Place {
     let variables = env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
     let env = if clean { cleaned(variables) } else { inherited(variables) };
     Place::new(dir, umask(), &env)
+}
+
+/// The time zone of whoever types: that of `TZ`, else that of the machine.
+///
+/// # Errors
+/// When `TZ` names none.
+pub fn time_zone() -> Result<Tz, Failure> {
+    let Some(named) = env::var_os("TZ") else {
+        let machine = iana_time_zone::get_timezone().ok();
+        return Ok(machine.and_then(|name| name.parse().ok()).unwrap_or(Tz::UTC));
+    };
+    let named = named.to_string_lossy();
+    match named.trim_start_matches(':') {
+        "" => Ok(Tz::UTC),
+        name => timetable::zone(name).map_err(|why| {
+            Failure::usage(format!("TZ: {why}")).hint("name the zone with --tz Europe/Berlin")
+        }),
+    }
 }
 
 /// What a clean environment keeps.

@@ -5,15 +5,18 @@
 //! moves), [`verdict`] (what an end means), [`dependency`] (when parents are
 //! met), [`phase`] (what a person is told of a job that is not running),
 //! [`settings`] (what a job gets where nothing was said), [`limits`] (what
-//! names may be) and [`graph`] (who waits for whom in a batch).
+//! names may be), [`graph`] (who waits for whom in a batch), [`cron`] (what a
+//! cron expression is) and [`timetable`] (when it comes by the clock of a zone).
 
 pub mod command;
+pub mod cron;
 pub mod dependency;
 pub mod graph;
 pub mod limits;
 pub mod phase;
 pub mod settings;
 pub mod state;
+pub mod timetable;
 pub mod verdict;
 
 use std::ffi::CStr;
@@ -25,9 +28,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use command::Command;
+pub use cron::Cron;
 pub use dependency::{Edge, Kind};
 pub use settings::{Place, Settings, Timeout};
 pub use state::{Event, State};
+pub use timetable::Timetable;
 pub use verdict::{Outcome, RetryPolicy, Verdict};
 
 /// The number of a job; never used twice.

@@ -17,6 +17,7 @@ pub mod list;
 pub mod moved;
 pub mod paint;
 pub mod progress;
+pub mod schedule;
 pub mod show;
 pub mod status;
 pub mod table;

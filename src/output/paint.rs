@@ -8,6 +8,8 @@ use crate::job::State;
 pub const PLAIN: Paint = Paint::new();
 /// What stands beside the matter.
 pub const FAINT: Paint = Paint::new().effects(Effects::DIMMED);
+/// What deserves a second look.
+pub const NOTABLE: Paint = AnsiColor::Yellow.on_default();
 /// What heads a table or a part.
 pub const HEAD: Paint = Paint::new().effects(Effects::BOLD);
 

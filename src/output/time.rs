@@ -7,6 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Datelike, Local, SecondsFormat, TimeZone, Utc};
 
 use crate::job::Timestamp;
+use crate::job::timetable::Tz;
 
 /// RFC 3339 in UTC with milliseconds; `None` outside of the years 0 to 9999,
 /// which RFC 3339 cannot write.
@@ -35,6 +36,17 @@ pub fn short(time: Timestamp, now: Timestamp) -> String {
     } else {
         format!("{} ago", whole(behind))
     }
+}
+
+/// The time by the clock of a zone, to the minute, with the day of the week
+/// and the offset: `Sun 2027-03-28 03:00 +02:00`.
+pub fn in_zone(time: Timestamp, zone: Tz) -> String {
+    written(time, &zone, "%a %Y-%m-%d %H:%M %:z")
+}
+
+/// RFC 3339 by the clock of a zone.
+pub fn rfc3339_in(time: Timestamp, zone: Tz) -> Option<String> {
+    utc(time).map(|time| time.with_timezone(&zone).to_rfc3339_opts(SecondsFormat::Secs, false))
 }
 
 fn written<Z: TimeZone>(time: Timestamp, zone: &Z, format: &str) -> String

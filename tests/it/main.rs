@@ -5,6 +5,7 @@ mod chaos;
 mod cli;
 #[cfg(feature = "failpoints")]
 mod crash;
+mod crontabs;
 mod exec;
 mod generated;
 mod harness;

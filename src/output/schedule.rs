@@ -1,0 +1,115 @@
+//! What schedules look like to people and scripts.
+
+use serde_json::{Value, json};
+
+use super::table::{Cell, Column, Table};
+use super::{Style, View, json, paint, time};
+use crate::job::timetable::{ClockChange, Tz};
+use crate::job::{JobId, Timestamp};
+
+/// A start that lies ahead.
+pub struct NextStart {
+    /// When.
+    pub due: Timestamp,
+    /// What the clock does on that day, if it is changed.
+    pub change: Option<ClockChange>,
+}
+
+/// The answer of `ax schedule next`.
+pub struct NextStarts {
+    /// The starts, in order.
+    pub starts: Vec<NextStart>,
+    /// By whose clock.
+    pub zone: Tz,
+    /// When they were looked at.
+    pub now: Timestamp,
+}
+
+impl View for NextStarts {
+    fn items(&self) -> Vec<Value> {
+        let item = |start: &NextStart| {
+            json!({
+                "due_at": json::at(Some(start.due)),
+                "local": time::rfc3339_in(start.due, self.zone),
+                "timezone": self.zone.name(),
+                "clock_change": start.change.map(change_json),
+            })
+        };
+        self.starts.iter().map(item).collect()
+    }
+
+    fn ids(&self) -> Vec<JobId> {
+        Vec::new()
+    }
+
+    fn text(&self, style: Style) -> String {
+        let changes = self.starts.iter().any(|start| start.change.is_some());
+        let mut columns = vec![Column::new("due"), Column::new("when")];
+        columns.extend(changes.then(|| Column::new("clock change")));
+        let mut table = Table::new(columns);
+        for start in &self.starts {
+            let mut row: Vec<Cell> = vec![
+                time::in_zone(start.due, self.zone).into(),
+                format!("in {}", time::whole(start.due.since(self.now))).into(),
+            ];
+            let change = start.change.map(change_text).unwrap_or_default();
+            row.extend(changes.then(|| Cell::painted(change, paint::NOTABLE)));
+            table.row(row);
+        }
+        table.render(style)
+    }
+}
+
+fn change_text(change: ClockChange) -> String {
+    format!("{} becomes {}", change.from.format("%H:%M"), change.to.format("%H:%M"))
+}
+
+fn change_json(change: ClockChange) -> Value {
+    json!({
+        "from": change.from.format("%H:%M").to_string(),
+        "to": change.to.format("%H:%M").to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Timetable;
+
+    fn starts(zone: &str, after: i64) -> NextStarts {
+        let table = Timetable::new("30 2 * * *", zone).expect("valid");
+        let now = Timestamp::from_millis(after);
+        let start = |due| NextStart { due, change: table.clock_change(due) };
+        NextStarts { starts: table.after(now).take(2).map(start).collect(), zone: table.zone, now }
+    }
+
+    /// 2027-03-27 12:00 UTC.
+    const BEFORE: i64 = 1_806_148_800_000;
+
+    #[test]
+    fn a_day_of_clock_change_is_marked_with_what_the_clock_does() {
+        let text = starts("Europe/Berlin", BEFORE).text(Style { color: false, width: None });
+        let want = "DUE                          WHEN       CLOCK CHANGE\n\
+                    Sun 2027-03-28 03:00 +02:00  in 13h00m  02:00 becomes 03:00\n\
+                    Mon 2027-03-29 02:30 +02:00  in 1d12h\n";
+        assert_eq!(text, want);
+    }
+
+    #[test]
+    fn without_a_clock_change_there_is_no_column_for_it() {
+        let text = starts("UTC", BEFORE).text(Style { color: false, width: None });
+        assert!(text.starts_with("DUE                          WHEN\n"), "{text}");
+    }
+
+    #[test]
+    fn scripts_get_both_clocks() {
+        let items = starts("Europe/Berlin", BEFORE).items();
+        let want = json!({
+            "due_at": "2027-03-28T01:00:00.000Z",
+            "local": "2027-03-28T03:00:00+02:00",
+            "timezone": "Europe/Berlin",
+            "clock_change": {"from": "02:00", "to": "03:00"},
+        });
+        assert_eq!(items[0], want);
+    }
+}
