@@ -155,7 +155,7 @@ pub enum Command {
     Hold(HoldArgs),
     /// Let held jobs go on
     Release(ReleaseArgs),
-    /// Show when what comes again and again comes next
+    /// Start jobs again and again, and show when
     Schedule(Box<ScheduleArgs>),
     /// Show counts by state, and the runners that are alive
     #[command(visible_alias = "st")]
@@ -197,6 +197,7 @@ Examples:
   ax add 'tar czf home.tgz ~'             one word is shell text
   ax add -- rsync -a src/ 'my disk:dst'   several words reach the program as they are
   ax add --after 12 --at 'tomorrow 02:00' -n report ./report.sh
+  ax add --cron '30 2 * * *' ./backup.sh  every night; `ax schedule` shows more
   ax add --from jobs.jsonl                one JSON object a line, all or none
 
 A line of --from: {\"command\": \"text\" | \"argv\": [...], \"name\", \"key\",
@@ -222,6 +223,35 @@ pub struct AddArgs {
     /// Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
+    /// Run again and again, whenever this cron expression comes: `0 2 * * *`, @daily
+    #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true, conflicts_with_all = ["delay", "at", "after", "on_failure", "after_any", "key", "hold", "from"])]
+    pub cron: Option<Cron>,
+    #[command(flatten)]
+    pub recurrence: RecurrenceArgs,
+    #[command(flatten)]
+    pub job: JobArgs,
+    /// A name that at most one unfinished job has
+    #[arg(long)]
+    pub key: Option<String>,
+    /// What to do when the key exists
+    #[arg(long, value_name = "WHAT", default_value = "skip")]
+    pub if_exists: IfExists,
+    /// Wait for `ax release` before the first start
+    #[arg(long)]
+    pub hold: bool,
+    /// Add many jobs, one JSON object a line (`-` is standard input), all or none
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "command")]
+    pub from: Option<PathBuf>,
+    /// The command: one word is shell text (`-` reads it from standard input), several words are run as they are
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// How a job runs.
+#[derive(Debug, Args)]
+pub struct JobArgs {
     /// Higher runs first [default: `$AX_DEFAULT_PRIORITY`, else 5]
     #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
     pub priority: Option<i64>,
@@ -261,23 +291,42 @@ pub struct AddArgs {
     /// Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL
     #[arg(long)]
     pub clean_env: bool,
-    /// A name that at most one unfinished job has
-    #[arg(long)]
-    pub key: Option<String>,
-    /// What to do when the key exists
-    #[arg(long, value_name = "WHAT", default_value = "skip")]
-    pub if_exists: IfExists,
-    /// Wait for `ax release` before the first start
-    #[arg(long)]
-    pub hold: bool,
-    /// Add many jobs, one JSON object a line (`-` is standard input), all or none
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "command")]
-    pub from: Option<PathBuf>,
-    /// The command: one word is shell text (`-` reads it from standard input), several words are run as they are
-    #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
-    pub command: Vec<OsString>,
-    #[command(flatten)]
-    pub show: Show,
+}
+
+/// What is done where a schedule does not go smoothly.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct RecurrenceArgs {
+    /// By the clock of this time zone [default: `$TZ`, else that of the machine]
+    #[arg(long, value_name = "ZONE", value_parser = zone, requires = "cron")]
+    pub tz: Option<Tz>,
+    /// About starts that came due while no runner was there [default: one]
+    #[arg(long, value_name = "POLICY", requires = "cron")]
+    pub catch_up: Option<CatchUp>,
+    /// About a start while the one before it has not ended [default: skip]
+    #[arg(long, value_name = "POLICY", requires = "cron")]
+    pub overlap: Option<Overlap>,
+}
+
+/// What to do about starts that came due while no runner was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CatchUp {
+    /// They are skipped
+    None,
+    /// One start stands for all of them
+    One,
+    /// Each is made up for, the last 100 at most
+    All,
+}
+
+/// What to do about a start while the one before it has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Overlap {
+    /// It is skipped
+    Skip,
+    /// It waits, and 100 at most do
+    Queue,
+    /// Both run
+    Allow,
 }
 
 /// What to do with a job whose outcome is unknown.
@@ -581,26 +630,81 @@ pub struct ScheduleArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ScheduleCommand {
+    /// Start a job again and again, whenever a cron expression comes
+    #[command(after_help = CRON)]
+    Add(Box<ScheduleAddArgs>),
+    /// Show the schedules
+    #[command(visible_alias = "ls")]
+    List(ScheduleListArgs),
     /// Show the next starts, with the days on which the clock is changed
     #[command(after_help = CRON)]
-    Next(ScheduleNextArgs),
+    Next(Box<ScheduleNextArgs>),
+    /// Take the next start back, and put no others in
+    Pause(ScheduleNames),
+    /// Let paused schedules go on with their next start
+    Resume(ScheduleNames),
+    /// Remove schedules; what has begun goes on
+    #[command(visible_alias = "rm")]
+    Remove(ScheduleNames),
 }
 
 impl ScheduleCommand {
     fn wants_json(&self) -> bool {
         match self {
+            Self::Add(args) => args.show.wants_json(),
+            Self::List(args) => args.show.wants_json(),
             Self::Next(args) => args.show.wants_json(),
+            Self::Pause(args) | Self::Resume(args) | Self::Remove(args) => args.show.wants_json(),
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub struct ScheduleNextArgs {
+pub struct ScheduleAddArgs {
+    /// What people call the schedule, and its job
+    pub name: String,
     /// When: minute, hour, day of the month, month, day of the week; or @daily and its like
     #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true)]
     pub cron: Cron,
+    #[command(flatten)]
+    pub recurrence: RecurrenceArgs,
+    /// Take the place of the schedule that has the name
+    #[arg(long)]
+    pub replace: bool,
+    #[command(flatten)]
+    pub job: JobArgs,
+    /// The command: one word is shell text (`-` reads it from standard input), several words are run as they are
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct ScheduleListArgs {
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct ScheduleNames {
+    /// Which schedules
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct ScheduleNextArgs {
+    /// Of this schedule
+    #[arg(value_name = "NAME", required_unless_present = "cron")]
+    pub name: Option<String>,
+    /// Of this expression: minute, hour, day of the month, month, day of the week; or @daily and its like
+    #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true, conflicts_with = "name")]
+    pub cron: Option<Cron>,
     /// By the clock of this time zone [default: `$TZ`, else that of the machine]
-    #[arg(long, value_name = "ZONE", value_parser = zone)]
+    #[arg(long, value_name = "ZONE", value_parser = zone, requires = "cron")]
     pub tz: Option<Tz>,
     /// How many
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]

@@ -91,6 +91,14 @@ impl From<store::Error> for Failure {
             E::NoSuchJob(_) | E::NoSuchKey(_) => {
                 Self::not_found(message).hint("`ax list all` shows the jobs there are")
             }
+            E::NoSuchSchedule(_) => {
+                Self::not_found(message).hint("`ax schedule list` shows the schedules there are")
+            }
+            E::ScheduleExists(_) => Self { code: "schedule_exists", ..Self::refused(message) }
+                .hint("--replace puts the new one in its place"),
+            E::BrokenSchedule { .. } => {
+                Self::refused(message).hint("make it anew: `ax schedule add --replace`")
+            }
             E::WrongState { hint, .. } => Self { hint, ..Self::refused(message) },
             E::StillBroken { parent, .. } => {
                 Self::refused(message).hint(format!("`ax retry {parent}` brings both back"))

@@ -9,13 +9,12 @@ mod draft;
 mod line;
 mod lines;
 mod problems;
-mod words;
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use crate::cli::{AddArgs, Format, Show};
-use crate::cmd::{Answer, Context, alive};
+use crate::cmd::{Answer, Context, alive, schedule, words};
 use crate::failure::Failure;
 use crate::job::{Added, Job, NewJob};
 use crate::output::added::AddedJobs;
@@ -29,6 +28,9 @@ use draft::Draft;
 /// Says what is wrong with what was typed or written, or why the store
 /// refuses it. Nothing was added then.
 pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    if args.cron.is_some() {
+        return schedule::add::short(args, context);
+    }
     let draft = Draft::read(&args, context.now())?;
     match &args.from {
         Some(path) => from(path, &draft, args.show, context),
@@ -58,7 +60,8 @@ fn from(
     finish(added, false, show, store.as_mut(), context)
 }
 
-fn finish(
+/// Wakes the runners and answers with the jobs that were added.
+pub(super) fn finish(
     added: Vec<Added>,
     one: bool,
     show: Show,

@@ -9,6 +9,7 @@ mod completions;
 mod deps;
 mod doctor;
 mod hold;
+mod job_options;
 mod list;
 mod logs;
 mod man;
@@ -23,6 +24,7 @@ mod show;
 mod status;
 mod supervise;
 pub mod surroundings;
+mod words;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

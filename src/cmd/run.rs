@@ -91,10 +91,9 @@ fn enqueue(
     let place = surroundings::at(dir, false);
     let defaults =
         fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
-    check_directories(&flow.to_jobs(FlowRunId(0), now, &place, &defaults))?;
-    let run = store.new_flow_run(&flow.name, now)?;
-    store.add(&flow.to_jobs(run, now, &place, &defaults), now)?;
-    Ok(run)
+    let chain = flow.chain(&place, &defaults);
+    check_directories(&chain.jobs)?;
+    Ok(store.enqueue(&chain, now)?.run)
 }
 
 /// A directory that is not there would be found out by the first attempt only.

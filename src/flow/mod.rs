@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::job::{
-    Command, EnvBlock, FlowRunId, Kind, NewJob, ParentRef, Place, Settings, Timestamp,
+    Chain, ChainRetry, Command, EnvBlock, Kind, NewJob, ParentRef, Place, Settings, Timestamp,
 };
 
 pub use error::FlowError;
@@ -53,29 +53,21 @@ pub struct FlowJob {
 }
 
 impl Flow {
-    /// The jobs of one run of this flow, due now.
+    /// The chain of this flow.
     ///
     /// `place` is the directory of the file with the environment and umask of
     /// the caller; `defaults` holds where neither job nor file says anything.
-    pub fn to_jobs(
-        &self,
-        run: FlowRunId,
-        now: Timestamp,
-        place: &Place,
-        defaults: &Settings,
-    ) -> Vec<NewJob> {
-        self.jobs
-            .iter()
-            .map(|job| NewJob {
-                flow: Some((self.name.clone(), run)),
-                ..job.to_job(now, place, defaults)
-            })
-            .collect()
+    pub fn chain(&self, place: &Place, defaults: &Settings) -> Chain {
+        Chain {
+            flow: Some(self.name.clone()),
+            jobs: self.jobs.iter().map(|job| job.to_job(place, defaults)).collect(),
+            retry: ChainRetry::default(),
+        }
     }
 }
 
 impl FlowJob {
-    fn to_job(&self, now: Timestamp, place: &Place, defaults: &Settings) -> NewJob {
+    fn to_job(&self, place: &Place, defaults: &Settings) -> NewJob {
         let place = match &self.cwd {
             Some(dir) => &place.moved_to(&Path::new(OsStr::from_bytes(&place.cwd)).join(dir)),
             None => place,
@@ -85,7 +77,7 @@ impl FlowJob {
             name: Some(self.name.clone()),
             extra_env: self.env.clone(),
             parents: parents.collect(),
-            ..self.settings.or(defaults).job(self.command.clone(), place, now)
+            ..self.settings.or(defaults).job(self.command.clone(), place, Timestamp::default())
         }
     }
 }
@@ -125,7 +117,9 @@ mod tests {
         let place = Place::new(Path::new("/flows"), 0o027, &env);
         let defaults = Settings { max_retries: Some(1), priority: Some(2), ..Settings::default() };
         let flow = parse("f.toml", text).unwrap_or_else(|error| panic!("{error}"));
-        flow.to_jobs(FlowRunId(7), Timestamp::from_millis(5), &place, &defaults)
+        let chain = flow.chain(&place, &defaults);
+        assert_eq!(chain.flow.as_deref(), Some(flow.name.as_str()));
+        chain.jobs
     }
 
     #[test]
@@ -136,8 +130,6 @@ mod tests {
         assert_eq!(names, [Some("z"), Some("b")]);
         assert_eq!(jobs[0].parents, [(ParentRef::InBatch(1), Kind::After)]);
         assert_eq!(jobs[1].command, Command::Argv(vec![b"echo".to_vec(), Vec::new()]));
-        assert_eq!(jobs[0].flow, Some(("n".to_owned(), FlowRunId(7))));
-        assert_eq!(jobs[0].scheduled_at, Timestamp::from_millis(5));
     }
 
     #[test]

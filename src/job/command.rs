@@ -10,9 +10,9 @@ pub const MAX_WORD: usize = 128 * 1024 - 1;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Command {
     /// A text for `/bin/sh -c`.
-    Shell(#[serde(with = "serde_bytes")] Vec<u8>),
+    Shell(#[serde(with = "super::bytes")] Vec<u8>),
     /// A program and its arguments, handed over as they are.
-    Argv(Vec<Vec<u8>>),
+    Argv(#[serde(with = "super::bytes::words")] Vec<Vec<u8>>),
 }
 
 impl Command {

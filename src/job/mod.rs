@@ -6,14 +6,17 @@
 //! met), [`phase`] (what a person is told of a job that is not running),
 //! [`settings`] (what a job gets where nothing was said), [`limits`] (what
 //! names may be), [`graph`] (who waits for whom in a batch), [`cron`] (what a
-//! cron expression is) and [`timetable`] (when it comes by the clock of a zone).
+//! cron expression is), [`timetable`] (when it comes by the clock of a zone) and
+//! [`schedule`] (what becomes of a start whose time has come).
 
+mod bytes;
 pub mod command;
 pub mod cron;
 pub mod dependency;
 pub mod graph;
 pub mod limits;
 pub mod phase;
+pub mod schedule;
 pub mod settings;
 pub mod state;
 pub mod timetable;
@@ -30,6 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use command::Command;
 pub use cron::Cron;
 pub use dependency::{Edge, Kind};
+pub use schedule::{CatchUp, Chain, ChainRetry, NewSchedule, Overlap, Recurrence, Schedule};
 pub use settings::{Place, Settings, Timeout};
 pub use state::{Event, State};
 pub use timetable::Timetable;
@@ -75,8 +79,10 @@ impl fmt::Display for RunnerId {
     }
 }
 
-/// The number of one run of a flow; never used twice in a database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// The number of one run of a flow, or of one start of the job of a schedule;
+/// never used twice in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct FlowRunId(pub i64);
 
 /// A point in time: milliseconds since 1970, UTC.
@@ -161,7 +167,7 @@ impl FromStr for OnLost {
 /// Kept as one block because it is stored, compared and handed on as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct EnvBlock(#[serde(with = "serde_bytes")] pub Vec<u8>);
+pub struct EnvBlock(#[serde(with = "bytes")] pub Vec<u8>);
 
 impl EnvBlock {
     /// Makes a block of `NAME=value` entries.
@@ -217,7 +223,7 @@ fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The parent in a dependency of a job that is being added.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParentRef {
     /// A stored job.
     Id(JobId),
@@ -230,7 +236,7 @@ pub enum ParentRef {
 }
 
 /// What `--if-exists` says about a key that an unfinished job has already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum IfExists {
     /// The existing job stands; its id is the answer.
     #[default]
@@ -244,7 +250,7 @@ pub enum IfExists {
 
 /// A job that is to be added. Its command, directory and policy are complete:
 /// every default has been filled in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewJob {
     /// What people call it; need not be unique.
     pub name: Option<String>,
@@ -273,6 +279,7 @@ pub struct NewJob {
     /// What to do when an outcome is unknown.
     pub on_lost: OnLost,
     /// The working directory (bytes of an absolute path).
+    #[serde(with = "bytes")]
     pub cwd: Vec<u8>,
     /// The file mode creation mask.
     pub umask: u32,
@@ -284,8 +291,10 @@ pub struct NewJob {
     pub hold: bool,
     /// The dependencies.
     pub parents: Vec<(ParentRef, Kind)>,
-    /// The flow and the run of it that this job belongs to.
-    pub flow: Option<(String, FlowRunId)>,
+    /// The flow it belongs to.
+    pub flow: Option<String>,
+    /// The run of that flow, or the start of the schedule it belongs to.
+    pub run: Option<FlowRunId>,
 }
 
 /// What `add` did with one [`NewJob`].
@@ -355,6 +364,8 @@ pub struct Job {
     pub umask: Option<u32>,
     /// The name of the flow it belongs to.
     pub flow: Option<String>,
+    /// The name of the schedule that started it, or will.
+    pub schedule: Option<String>,
     /// Its dependencies.
     pub dependencies: Vec<Dependency>,
 }

@@ -16,6 +16,8 @@ pub enum Phase {
     NoRunner,
     /// Its time has not come.
     Scheduled(Timestamp),
+    /// It is the next start of this schedule, and its time has not come.
+    NextStart(Timestamp, String),
     /// It failed; its next attempt is due then.
     Backoff(Timestamp),
     /// It waits for these parents.
@@ -55,7 +57,10 @@ impl Phase {
         if open.is_empty() {
             // What was due when it was added is due, whatever the clock shows.
             return if job.scheduled_at > now.max(job.created_at) {
-                Self::Scheduled(job.scheduled_at)
+                match &job.schedule {
+                    Some(schedule) => Self::NextStart(job.scheduled_at, schedule.clone()),
+                    None => Self::Scheduled(job.scheduled_at),
+                }
             } else if runner_alive {
                 Self::Queued
             } else {
@@ -80,6 +85,9 @@ impl Phase {
             Self::Queued => "it waits for a free worker".to_owned(),
             Self::NoRunner => "no runner is alive; start one with `ax run`".to_owned(),
             Self::Scheduled(at) => format!("it is due {}", show(*at)),
+            Self::NextStart(at, schedule) => {
+                format!("it is due {}, as a start of the schedule `{schedule}`", show(*at))
+            }
             Self::Backoff(at) => {
                 format!("its last attempt failed; the next one is due {}", show(*at))
             }

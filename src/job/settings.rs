@@ -97,6 +97,7 @@ impl Settings {
             hold: self.hold.unwrap_or(false),
             parents: Vec::new(),
             flow: None,
+            run: None,
         }
     }
 }

@@ -54,23 +54,17 @@ impl Timetable {
     }
 
     /// The last `most` of the times after `after` and not after `until`, in
-    /// order, and whether there are earlier ones. How long it takes depends on
-    /// `most`, and next to nothing on how far the two lie apart.
-    pub fn last_until(
-        &self,
-        after: Timestamp,
-        until: Timestamp,
-        most: usize,
-    ) -> (Vec<Timestamp>, bool) {
-        let mut span = DAY;
+    /// order. How long it takes depends on `most`, and next to nothing on how
+    /// far the two lie apart.
+    pub fn last_until(&self, after: Timestamp, until: Timestamp, most: usize) -> Vec<Timestamp> {
+        let mut span = TimeDelta::minutes(i64::try_from(most).unwrap_or(1));
         loop {
             let back = Timestamp::from_millis(until.millis() - span.num_milliseconds());
             let from = back.max(after);
             let mut times: Vec<_> = self.after(from).take_while(|time| *time <= until).collect();
-            if times.len() > most || from == after {
-                let earlier = times.len().saturating_sub(most);
-                times.drain(..earlier);
-                return (times, earlier > 0);
+            if times.len() >= most || from == after {
+                times.drain(..times.len().saturating_sub(most));
+                return times;
             }
             span = span * 2;
         }
@@ -268,15 +262,11 @@ mod tests {
     #[test]
     fn the_last_times_of_a_long_span_are_found_without_the_others() {
         let minutes = table("* * * * *", "UTC");
-        let (times, earlier) =
-            minutes.last_until(at("1970-01-01T00:00:00Z"), at("2027-01-01T00:00:30Z"), 2);
+        let times = minutes.last_until(at("1970-01-01T00:00:00Z"), at("2027-01-01T00:00:30Z"), 2);
         assert_eq!(times, [at("2026-12-31T23:59:00Z"), at("2027-01-01T00:00:00Z")]);
-        assert!(earlier);
         let years = table("@yearly", "UTC");
-        let (times, earlier) =
-            years.last_until(at("2025-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z"), 100);
+        let times = years.last_until(at("2025-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z"), 100);
         assert_eq!(times, [at("2026-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z")]);
-        assert!(!earlier);
     }
 
     #[test]

@@ -103,6 +103,7 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
     let reason = || json::reason(job, moment, &show);
     let why = match moment.phase(job) {
         Phase::Scheduled(_) => None,
+        Phase::NextStart(_, schedule) => Some(format!("schedule {schedule}")),
         Phase::NoRunner => Some("no runner is alive".to_owned()),
         Phase::Backoff(_) | Phase::Ended(State::Dead, _) => job.last_error.clone().or_else(reason),
         Phase::Running

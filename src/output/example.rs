@@ -50,6 +50,7 @@ pub(crate) fn job(id: i64) -> Job {
         cwd: Some(b"/tmp".to_vec()),
         umask: Some(0o022),
         flow: None,
+        schedule: None,
         dependencies: Vec::new(),
     }
 }

@@ -16,7 +16,7 @@ use crate::job::phase::Phase;
 use crate::job::{Command, Dependency, Job, State, Timestamp};
 
 /// The fields of a job, in order.
-pub const FIELDS: [&str; 25] = [
+pub const FIELDS: [&str; 26] = [
     "id",
     "name",
     "key",
@@ -42,6 +42,7 @@ pub const FIELDS: [&str; 25] = [
     "cwd",
     "flow",
     "dependencies",
+    "schedule",
 ];
 
 /// A job as an object with [`FIELDS`], and `command_b64` behind them if its
@@ -74,6 +75,7 @@ pub fn job(job: &Job, moment: Moment) -> Map<String, Value> {
         "cwd": job.cwd.as_deref().map(String::from_utf8_lossy),
         "flow": job.flow,
         "dependencies": job.dependencies.iter().map(dependency).collect::<Value>(),
+        "schedule": job.schedule,
     });
     let Value::Object(mut object) = object else { return Map::new() };
     let command = job.command.to_bytes();
@@ -242,7 +244,8 @@ mod tests {
             + r#""exit_code":null,"signal":null,"last_error":null,"runs_at":null,"#
             + r#""finished_at":null,"created_at":"2026-12-01T02:00:00.000Z","#
             + r#""updated_at":"2026-12-01T02:00:00.000Z","cwd":"/tmp","flow":null,"#
-            + r#""dependencies":[{"id":7,"kind":"on_failure","status":"running","met":false}]}"#;
+            + r#""dependencies":[{"id":7,"kind":"on_failure","status":"running","met":false}],"#
+            + r#""schedule":null}"#;
         assert_eq!(Value::from(job(&child, example::MOMENT)).to_string(), want);
     }
 

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::table::{Cell, Column, Table};
 use super::{Style, View, json, paint, time};
+use crate::escape::escape;
 use crate::job::timetable::{ClockChange, Tz};
-use crate::job::{JobId, Timestamp};
+use crate::job::{JobId, Recurrence, Schedule, Timestamp};
 
 /// A start that lies ahead.
-pub struct NextStart {
+pub struct Ahead {
     /// When.
     pub due: Timestamp,
     /// What the clock does on that day, if it is changed.
@@ -18,7 +19,7 @@ pub struct NextStart {
 /// The answer of `ax schedule next`.
 pub struct NextStarts {
     /// The starts, in order.
-    pub starts: Vec<NextStart>,
+    pub starts: Vec<Ahead>,
     /// By whose clock.
     pub zone: Tz,
     /// When they were looked at.
@@ -27,7 +28,7 @@ pub struct NextStarts {
 
 impl View for NextStarts {
     fn items(&self) -> Vec<Value> {
-        let item = |start: &NextStart| {
+        let item = |start: &Ahead| {
             json!({
                 "due_at": json::at(Some(start.due)),
                 "local": time::rfc3339_in(start.due, self.zone),
@@ -60,6 +61,106 @@ impl View for NextStarts {
     }
 }
 
+/// The answer of `ax schedule list`.
+pub struct ScheduleList {
+    /// The schedules, by name.
+    pub schedules: Vec<Schedule>,
+    /// When they were looked at.
+    pub now: Timestamp,
+}
+
+impl View for ScheduleList {
+    fn items(&self) -> Vec<Value> {
+        self.schedules.iter().map(schedule_json).collect()
+    }
+
+    /// The jobs of the next starts.
+    fn ids(&self) -> Vec<JobId> {
+        let next = self.schedules.iter().filter_map(|schedule| schedule.next.as_ref());
+        next.flat_map(|next| next.jobs.iter().copied()).collect()
+    }
+
+    fn text(&self, style: Style) -> String {
+        if self.schedules.is_empty() {
+            return "no schedules; `ax schedule add` makes one\n".to_owned();
+        }
+        let mut table = Table::new(vec![
+            Column::new("name").shrinking(),
+            Column::new("next"),
+            Column::new("job").right(),
+            Column::new("cron"),
+            Column::new("timezone"),
+            Column::new("catch up"),
+            Column::new("overlap"),
+            Column::new("runs").shrinking(),
+        ]);
+        for schedule in &self.schedules {
+            table.row(row(schedule, self.now));
+        }
+        table.render(style)
+    }
+}
+
+fn row(schedule: &Schedule, now: Timestamp) -> Vec<Cell> {
+    let next = match (&schedule.next, &schedule.recurrence) {
+        (_, Err(_)) => Cell::painted("broken", paint::NOTABLE),
+        (None, Ok(_)) => Cell::painted("paused", paint::NOTABLE),
+        (Some(next), Ok(_)) => time::short(next.due, now).into(),
+    };
+    let first = schedule.next.as_ref().and_then(|next| next.jobs.first());
+    let job = first.map(JobId::to_string).unwrap_or_default();
+    let [cron, zone, catch_up, overlap] = words(schedule);
+    vec![
+        escape(schedule.name.as_bytes()).into(),
+        next,
+        job.into(),
+        cron.into(),
+        zone.into(),
+        catch_up.into(),
+        overlap.into(),
+        escape(runs(schedule).as_bytes()).into(),
+    ]
+}
+
+/// Expression, zone and policies; what is wrong with a row that cannot be read.
+fn words(schedule: &Schedule) -> [String; 4] {
+    match &schedule.recurrence {
+        Ok(Recurrence { table, catch_up, overlap }) => [
+            table.cron.to_string(),
+            table.zone.name().to_owned(),
+            catch_up.to_string(),
+            overlap.to_string(),
+        ],
+        Err(why) => [escape(why.as_bytes()), String::new(), String::new(), String::new()],
+    }
+}
+
+/// What a start of it is, for people.
+fn runs(schedule: &Schedule) -> String {
+    match (&schedule.chain.flow, schedule.chain.jobs.as_slice()) {
+        (Some(flow), jobs) => format!("flow {flow} ({} jobs)", jobs.len()),
+        (None, jobs) => jobs.first().map(|job| job.command.text()).unwrap_or_default(),
+    }
+}
+
+fn schedule_json(schedule: &Schedule) -> Value {
+    let [cron, timezone, catch_up, overlap] = words(schedule);
+    let next = schedule.next.as_ref();
+    let single = schedule.chain.flow.is_none().then(|| runs(schedule));
+    json!({
+        "name": schedule.name,
+        "cron": cron,
+        "timezone": timezone,
+        "catch_up": catch_up,
+        "overlap": overlap,
+        "paused": next.is_none(),
+        "next_at": json::at(next.map(|next| next.due)),
+        "next_jobs": next.map(|next| next.jobs.clone()).unwrap_or_default(),
+        "flow": schedule.chain.flow,
+        "command": single,
+    })
+}
+
 fn change_text(change: ClockChange) -> String {
     format!("{} becomes {}", change.from.format("%H:%M"), change.to.format("%H:%M"))
 }
@@ -79,7 +180,7 @@ mod tests {
     fn starts(zone: &str, after: i64) -> NextStarts {
         let table = Timetable::new("30 2 * * *", zone).expect("valid");
         let now = Timestamp::from_millis(after);
-        let start = |due| NextStart { due, change: table.clock_change(due) };
+        let start = |due| Ahead { due, change: table.clock_change(due) };
         NextStarts { starts: table.after(now).take(2).map(start).collect(), zone: table.zone, now }
     }
 

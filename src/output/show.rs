@@ -95,6 +95,7 @@ impl Shown {
             ("name", text(&job.name)),
             ("key", text(&job.key)),
             ("flow", text(&job.flow)),
+            ("schedule", text(&job.schedule)),
             ("command", Some(escape(&job.command.to_bytes()))),
             ("directory", job.cwd.as_deref().map(escape)),
             ("status", Some(state)),

@@ -187,7 +187,7 @@ impl<'a> Drive<'a> {
         match self.settings.until {
             Until::Stopped => Ok(false),
             Until::NothingDue => Ok(!step.more && self.rest_until.is_none()),
-            Until::Idle if step.more || step.next_due.is_some() => Ok(false),
+            Until::Idle if step.more => Ok(false),
             Until::Idle => match self.store.outlook(self.settings.scope) {
                 Ok(outlook) => Ok(outlook.is_idle()),
                 Err(error) => self.put_up_with(error).map(|()| false),

@@ -12,8 +12,8 @@ pub mod sqlite;
 use std::path::PathBuf;
 
 use crate::job::{
-    Added, Attempt, Claim, Claimed, Dependency, Edge, Event, FlowRunId, Job, JobId, NewJob,
-    Process, RunnerId, Settlement, State, Timestamp,
+    Added, Attempt, Chain, Claim, Claimed, Dependency, Edge, Event, FlowRunId, Job, JobId, NewJob,
+    NewSchedule, Process, RunnerId, Schedule, Settlement, State, Timestamp, schedule::NextStart,
 };
 
 pub use fault::{Cure, Fault, FaultKind, Repair};
@@ -66,6 +66,20 @@ pub enum Error {
         key: String,
         /// The job that has it.
         job: JobId,
+    },
+    /// There is no such schedule.
+    #[error("no such schedule: `{}`", .0.escape_debug())]
+    NoSuchSchedule(String),
+    /// There is a schedule of this name already.
+    #[error("there is a schedule `{}` already", .0.escape_debug())]
+    ScheduleExists(String),
+    /// A schedule whose row was written by hand and cannot be read.
+    #[error("the schedule `{}` cannot go on: {why}", name.escape_debug())]
+    BrokenSchedule {
+        /// The schedule.
+        name: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// These jobs would wait for each other.
     #[error("the jobs would wait for each other: {}", crate::job::dependency::cycle_text(.0))]
@@ -277,7 +291,28 @@ pub struct Turned {
     pub nonsense: Vec<String>,
 }
 
+/// A run that was put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enqueued {
+    /// Its number.
+    pub run: FlowRunId,
+    /// Its jobs, in the order of the chain.
+    pub added: Vec<Added>,
+}
+
+/// A schedule that was made or went on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// Its name.
+    pub name: String,
+    /// Whether no schedule had the name before.
+    pub new: bool,
+    /// Its next start.
+    pub next: Option<NextStart>,
+}
+
 /// What is unfinished, by what it waits for; of a flow run or of everything.
+/// The next starts of schedules are not among it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outlook {
     /// Dispatched or running, of any runner.
@@ -333,8 +368,36 @@ pub trait Store: Send {
     /// [`Error::InBatch`] or [`Error::BatchCycle`] name the job that cannot be added.
     fn add(&mut self, jobs: &[NewJob], now: Timestamp) -> Result<Vec<Added>>;
 
-    /// Makes the number of a new run of a flow.
-    fn new_flow_run(&mut self, flow: &str, now: Timestamp) -> Result<FlowRunId>;
+    /// Adds the jobs of a chain as one run that is due now, all or none.
+    ///
+    /// # Errors
+    /// Those of [`Store::add`].
+    fn enqueue(&mut self, chain: &Chain, now: Timestamp) -> Result<Enqueued>;
+
+    /// Makes schedules and puts the next start of each in, all or none; with
+    /// `replace` they take the place of those that have their names. One that
+    /// is there already, word for word, is left as it is.
+    ///
+    /// # Errors
+    /// [`Error::InBatch`] names the schedule that cannot be made.
+    fn schedule(
+        &mut self,
+        schedules: &[NewSchedule],
+        replace: bool,
+        now: Timestamp,
+    ) -> Result<Vec<Scheduled>>;
+
+    /// All schedules, by name.
+    fn schedules(&mut self) -> Result<Vec<Schedule>>;
+
+    /// Takes the next starts of these schedules back and puts no others in.
+    fn pause(&mut self, names: &[String], now: Timestamp) -> Result<Vec<Moved>>;
+
+    /// Lets paused schedules go on with the first start after now.
+    fn resume(&mut self, names: &[String], now: Timestamp) -> Result<Vec<Scheduled>>;
+
+    /// Removes schedules and takes their next starts back. What has begun goes on.
+    fn unschedule(&mut self, names: &[String], now: Timestamp) -> Result<Vec<Moved>>;
 
     /// Adds dependencies to a job that has not started, and judges it.
     fn link(&mut self, child: JobId, edges: &[Edge], now: Timestamp) -> Result<()>;

@@ -14,6 +14,7 @@ mod model;
 mod proof;
 mod running;
 mod sched;
+mod scheduling;
 mod showing;
 mod simulation;
 mod store;

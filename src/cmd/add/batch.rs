@@ -156,6 +156,9 @@ impl Batch {
             E::BatchCycle { .. }
             | E::NoSuchJob(_)
             | E::NoSuchKey(_)
+            | E::NoSuchSchedule(_)
+            | E::ScheduleExists(_)
+            | E::BrokenSchedule { .. }
             | E::WrongState { .. }
             | E::StillBroken { .. }
             | E::KeyExists { .. }

@@ -2,17 +2,15 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chrono::Local;
 
 use crate::cli::{self, AddArgs};
-use crate::cmd::surroundings::{self, directory};
+use crate::cmd::job_options::JobOptions;
 use crate::failure::Failure;
-use crate::fields;
 use crate::job::{
-    Command, EnvBlock, IfExists, JobId, Kind, NewJob, OnLost, ParentRef, Place, Settings,
-    Timestamp, limits,
+    Command, EnvBlock, IfExists, JobId, Kind, NewJob, ParentRef, Place, Settings, Timestamp, limits,
 };
 use crate::when;
 
@@ -33,16 +31,15 @@ impl Draft {
     /// Reads the options, and the environment for what they do not say.
     pub(super) fn read(args: &AddArgs, now: Timestamp) -> Result<Self, Failure> {
         check_labels(args)?;
-        let environment =
-            fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
+        let JobOptions { settings, place, extra_env } = JobOptions::read(&args.job)?;
         Ok(Self {
             now,
             name: args.name.clone(),
             if_exists: if_exists(args.if_exists),
-            settings: settings(args).or(&environment),
+            settings: Settings { hold: args.hold.then_some(true), ..settings },
             due: due(args, now)?,
-            place: place(args)?,
-            extra_env: extra_env(args)?,
+            place,
+            extra_env,
             parents: parents(args)?,
         })
     }
@@ -74,28 +71,6 @@ fn check_labels(args: &AddArgs) -> Result<(), Failure> {
     name.and(key).map_err(Failure::usage)
 }
 
-fn settings(args: &AddArgs) -> Settings {
-    Settings {
-        priority: args.priority,
-        timeout: args.timeout,
-        kill_after: args.kill_after,
-        max_retries: args.max_retries,
-        retry_delay: args.retry_delay,
-        retry_backoff: args.retry_backoff,
-        retry_max_delay: args.retry_max_delay,
-        on_lost: args.on_lost.map(on_lost),
-        hold: args.hold.then_some(true),
-    }
-}
-
-const fn on_lost(policy: cli::OnLost) -> OnLost {
-    match policy {
-        cli::OnLost::Requeue => OnLost::Requeue,
-        cli::OnLost::Hold => OnLost::Hold,
-        cli::OnLost::Fail => OnLost::Fail,
-    }
-}
-
 const fn if_exists(choice: cli::IfExists) -> IfExists {
     match choice {
         cli::IfExists::Skip => IfExists::Skip,
@@ -112,32 +87,6 @@ fn due(args: &AddArgs, now: Timestamp) -> Result<Timestamp, Failure> {
         }
         (None, None) => Ok(now),
     }
-}
-
-fn place(args: &AddArgs) -> Result<Place, Failure> {
-    let Some(dir) = &args.cwd else { return surroundings::here(args.clean_env) };
-    if dir.is_absolute() {
-        let dir = directory(dir, Path::new("/")).map_err(wrong_dir)?;
-        return Ok(surroundings::at(&dir, args.clean_env));
-    }
-    let here = surroundings::here(args.clean_env)?;
-    let from = PathBuf::from(OsStr::from_bytes(&here.cwd));
-    Ok(here.moved_to(&directory(dir, &from).map_err(wrong_dir)?))
-}
-
-fn wrong_dir(why: String) -> Failure {
-    Failure::usage(format!("--cwd: {why}"))
-}
-
-/// The variables of `-e`; of two of one name the last counts.
-fn extra_env(args: &AddArgs) -> Result<EnvBlock, Failure> {
-    let mut block = EnvBlock::default();
-    for text in &args.env {
-        let entry =
-            surroundings::variable(text).map_err(|why| Failure::usage(format!("--env {why}")))?;
-        block = block.overlaid(&EnvBlock::from_entries([entry.as_slice()]));
-    }
-    Ok(block)
 }
 
 fn parents(args: &AddArgs) -> Result<Vec<(ParentRef, Kind)>, Failure> {
@@ -171,6 +120,7 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
     use crate::exit;
+    use crate::job::OnLost;
     use clap::Parser;
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);

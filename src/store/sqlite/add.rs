@@ -13,21 +13,9 @@ use super::row::{AsBytes, Millis};
 use super::{Fallible, Trouble, edges, judge};
 use crate::job::dependency::{Readiness, Seen, skip_reason};
 use crate::job::{
-    Added, Edge, EnvBlock, Event, FlowRunId, IfExists, JobId, NewJob, ParentRef, State, Timestamp,
+    Added, Edge, EnvBlock, Event, IfExists, JobId, NewJob, ParentRef, State, Timestamp,
 };
 use crate::store::Error;
-
-/// Makes the number of a new run of a flow.
-pub(super) fn new_flow_run(
-    tx: &Transaction<'_>,
-    flow: &str,
-    now: Timestamp,
-) -> Fallible<FlowRunId> {
-    const INSERT: &str = "
-        INSERT INTO ax_flow_runs (flow, created_at) VALUES (:flow, :now)
-        RETURNING id";
-    Ok(tx.query_row(INSERT, named_params! { ":flow": flow, ":now": now }, |row| row.get(0))?)
-}
 
 /// Adds jobs and judges their dependencies.
 pub(super) fn add(tx: &Transaction<'_>, jobs: &[NewJob], now: Timestamp) -> Fallible<Vec<Added>> {
@@ -58,7 +46,7 @@ pub(super) fn add(tx: &Transaction<'_>, jobs: &[NewJob], now: Timestamp) -> Fall
 }
 
 /// Says which job of the batch an answer is about.
-fn at(index: usize, trouble: Trouble) -> Trouble {
+pub(super) fn at(index: usize, trouble: Trouble) -> Trouble {
     match trouble {
         Trouble::Answer(source) => Error::InBatch { index, source: Box::new(source) }.into(),
         Trouble::Engine(_) | Trouble::Unusable(_) => trouble,
@@ -305,7 +293,6 @@ fn insert(
     now: Timestamp,
 ) -> Fallible<()> {
     let Birth { state, waits_on, reason } = Birth::of(job, seen, now);
-    let flow = job.flow.as_ref();
     tx.prepare_cached(INSERT)?.execute(named_params! {
         ":id": id,
         ":name": job.name,
@@ -330,8 +317,8 @@ fn insert(
         ":umask": job.umask,
         ":env_id": env,
         ":extra_env": (!job.extra_env.0.is_empty()).then_some(&job.extra_env.0),
-        ":flow": flow.map(|(name, _)| name),
-        ":flow_run": flow.map(|(_, run)| run),
+        ":flow": job.flow,
+        ":flow_run": job.run,
     })?;
     Ok(())
 }

@@ -136,11 +136,23 @@ fn skip(
     reason: String,
     now: Timestamp,
 ) -> Fallible<Moved> {
-    back_to_pending(tx, job, state, now)?;
-    wait_on(tx, job, None)?;
-    change(tx, job, Event::Skip, Some(&reason), now)?;
+    end_waiting(tx, job, state, Event::Skip, &reason, now)?;
     let title = super::query::title(tx, job)?;
     Ok(Moved { job, title, event: Event::Skip, reason: Some(reason) })
+}
+
+/// Ends a job that waits.
+pub(super) fn end_waiting(
+    tx: &Transaction<'_>,
+    job: JobId,
+    state: State,
+    event: Event,
+    reason: &str,
+    now: Timestamp,
+) -> Fallible<()> {
+    back_to_pending(tx, job, state, now)?;
+    wait_on(tx, job, None)?;
+    change(tx, job, event, Some(reason), now)
 }
 
 pub(super) const CHANGE: &str = "

@@ -7,6 +7,7 @@
 
 mod add;
 mod busy;
+mod chain;
 mod check;
 mod claim;
 mod control;
@@ -19,6 +20,7 @@ mod plans;
 mod query;
 mod row;
 mod runner;
+mod schedule;
 mod schema;
 mod settle;
 
@@ -28,13 +30,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
 use super::{
-    Counts, Cure, Fault, Moved, NewRunner, Outlook, Query, Repair, Resolution, Result, Revival,
-    Runner, Selector, Store, Turn, Turned,
+    Counts, Cure, Enqueued, Fault, Moved, NewRunner, Outlook, Query, Repair, Resolution, Result,
+    Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
-    Added, Attempt, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, NewJob, RunnerId,
-    State, Timestamp,
+    Added, Attempt, Chain, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, NewJob,
+    NewSchedule, RunnerId, Schedule, State, Timestamp,
 };
 
 /// A handle on one database file.
@@ -136,8 +138,34 @@ impl Store for Sqlite {
         self.write("add", |tx| add::add(tx, jobs, now))
     }
 
-    fn new_flow_run(&mut self, flow: &str, now: Timestamp) -> Result<FlowRunId> {
-        self.write("flow-run", |tx| add::new_flow_run(tx, flow, now))
+    fn enqueue(&mut self, chain: &Chain, now: Timestamp) -> Result<Enqueued> {
+        let start = chain::Start { schedule: None, due: now, parents: &[] };
+        self.write("enqueue", |tx| chain::start(tx, chain, &start, now))
+    }
+
+    fn schedule(
+        &mut self,
+        schedules: &[NewSchedule],
+        replace: bool,
+        now: Timestamp,
+    ) -> Result<Vec<Scheduled>> {
+        self.write("schedule", |tx| schedule::schedule(tx, schedules, replace, now))
+    }
+
+    fn schedules(&mut self) -> Result<Vec<Schedule>> {
+        self.read(schedule::all)
+    }
+
+    fn pause(&mut self, names: &[String], now: Timestamp) -> Result<Vec<Moved>> {
+        self.write("pause", |tx| schedule::pause(tx, names, now))
+    }
+
+    fn resume(&mut self, names: &[String], now: Timestamp) -> Result<Vec<Scheduled>> {
+        self.write("resume", |tx| schedule::resume(tx, names, now))
+    }
+
+    fn unschedule(&mut self, names: &[String], now: Timestamp) -> Result<Vec<Moved>> {
+        self.write("unschedule", |tx| schedule::remove(tx, names, now))
     }
 
     fn link(&mut self, child: JobId, edges: &[Edge], now: Timestamp) -> Result<()> {

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::{add, claim, edges, judge, query, runner, schema};
+use super::{add, claim, edges, judge, query, runner, schedule, schema};
 use crate::job::FlowRunId;
 
 /// An empty database of the current schema.
@@ -68,6 +68,24 @@ fn what_is_due_is_found_by_its_time() {
 }
 
 #[test]
+fn a_start_whose_time_has_come_is_found_by_it() {
+    assert_uses(schedule::IS_DUE, "ax_schedules_next");
+    assert_uses(schedule::IS_DUE, "ax_schedules_updated");
+    assert_uses(schedule::SET_BACK, "ax_schedules_updated");
+    assert_uses(schedule::DUE, "ax_schedules_next");
+    assert!(!plan(schedule::DUE).contains("TEMP B-TREE"));
+}
+
+#[test]
+fn the_start_before_another_is_found_without_those_before_it() {
+    assert_uses(schedule::LATEST, "ax_flow_runs_start");
+    assert_uses(schedule::IS_STARTED, "ax_flow_runs_start");
+    assert!(!plan(schedule::LATEST).contains("TEMP B-TREE"));
+    assert_uses(schedule::RUN_JOBS, "ax_jobs_flow_run");
+    assert_uses(schedule::OPEN_JOBS, "ax_jobs_flow_run");
+}
+
+#[test]
 fn what_failed_later_than_now_is_found_by_its_end() {
     for sql in [claim::SET_BACK, claim::FOLLOW] {
         assert_uses(sql, "ax_jobs_failed");
@@ -115,7 +133,9 @@ fn a_job_that_moves_finds_its_children_by_the_parent() {
 fn the_outlook_is_counted_by_index() {
     let indexes = ["ax_jobs_owned", "ax_jobs_ready", "ax_jobs_due"];
     for (condition, index) in query::UNFINISHED.into_iter().zip(indexes) {
-        assert_uses(&query::count_of(condition, None), index);
+        let plan = plan(&query::count_of(condition, None));
+        assert!(plan.contains(index), "{index} is not used:\n{plan}");
+        assert_no_full_scan(&plan);
         assert_uses(&query::count_of(condition, Some(FlowRunId(1))), "ax_jobs_flow_run");
     }
 }

@@ -275,11 +275,13 @@ pub(super) fn counts(connection: &Connection) -> Fallible<Counts> {
     Ok(counts)
 }
 
-/// What is owned, ready, scheduled.
+/// What is owned, ready, scheduled; the next start of a schedule is nothing
+/// that is left to do.
 pub(super) const UNFINISHED: [&str; 3] = [
     "status IN ('dispatched', 'running')",
     "status = 'ready'",
-    "status IN ('pending', 'failed') AND waits_on IS NULL",
+    "status IN ('pending', 'failed') AND waits_on IS NULL
+        AND NOT EXISTS (SELECT 1 FROM ax_schedules WHERE next_run = ax_jobs.flow_run)",
 ];
 
 /// Counts the jobs of a run of a flow; of all jobs no more than tell whether

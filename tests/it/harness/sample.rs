@@ -30,5 +30,6 @@ pub(crate) fn new_job(name: &str, due: Timestamp, parents: &[(i64, Kind)]) -> Ne
         hold: false,
         parents: parents.iter().map(|(id, kind)| (ParentRef::Id(JobId(*id)), *kind)).collect(),
         flow: None,
+        run: None,
     }
 }

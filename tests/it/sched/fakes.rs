@@ -10,12 +10,12 @@ use std::time::Duration;
 use ax_scheduler::clock::{Clock, SystemClock};
 use ax_scheduler::exec::{Ended, Executor, Stop, Stopper};
 use ax_scheduler::job::{
-    Added, Attempt, Captured, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId,
-    NewJob, Outcome, Process, RunnerId, State, Timestamp,
+    Added, Attempt, Captured, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job,
+    JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Counts, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival, Runner,
-    Selector, Store, Turn, Turned,
+    Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival,
+    Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -220,7 +220,27 @@ impl Store for Moody {
         unasked()
     }
 
-    fn new_flow_run(&mut self, _: &str, _: Timestamp) -> Result<FlowRunId> {
+    fn enqueue(&mut self, _: &Chain, _: Timestamp) -> Result<Enqueued> {
+        unasked()
+    }
+
+    fn schedule(&mut self, _: &[NewSchedule], _: bool, _: Timestamp) -> Result<Vec<Scheduled>> {
+        unasked()
+    }
+
+    fn schedules(&mut self) -> Result<Vec<Schedule>> {
+        unasked()
+    }
+
+    fn pause(&mut self, _: &[String], _: Timestamp) -> Result<Vec<Moved>> {
+        unasked()
+    }
+
+    fn resume(&mut self, _: &[String], _: Timestamp) -> Result<Vec<Scheduled>> {
+        unasked()
+    }
+
+    fn unschedule(&mut self, _: &[String], _: Timestamp) -> Result<Vec<Moved>> {
         unasked()
     }
 

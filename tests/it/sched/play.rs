@@ -6,7 +6,7 @@ use std::time::Duration;
 use ax_scheduler::clock::{Clock, SystemClock};
 use ax_scheduler::data_dir::DataDir;
 use ax_scheduler::exec::process::Identity;
-use ax_scheduler::job::{FlowRunId, Job, JobId, RunnerId, State};
+use ax_scheduler::job::{Chain, FlowRunId, Job, JobId, RunnerId, State};
 use ax_scheduler::sched::RunEvent;
 use ax_scheduler::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use ax_scheduler::sched::pool::Pool;
@@ -68,11 +68,8 @@ impl Setting {
     /// Adds a job of a new run of a flow.
     pub(super) fn add_to_flow(&mut self) -> FlowRunId {
         let now = SystemClock.now();
-        let run = self.store.new_flow_run("flow", now).expect("a number");
-        let flow = Some(("flow".to_owned(), run));
-        let job = store_job(flow, now);
-        self.store.add(&[job], now).expect("added");
-        run
+        let chain = Chain { jobs: vec![new_job("of a flow", now, &[])], ..Chain::default() };
+        self.store.enqueue(&chain, now).expect("added").run
     }
 
     pub(super) fn job(&mut self, id: i64) -> Job {
@@ -116,13 +113,6 @@ impl Setting {
         });
         Play { setting: self, hall, told, events: Vec::new(), ring, signal, thread }
     }
-}
-
-fn store_job(
-    flow: Option<(String, FlowRunId)>,
-    now: ax_scheduler::job::Timestamp,
-) -> ax_scheduler::job::NewJob {
-    ax_scheduler::job::NewJob { flow, ..new_job("of a flow", now, &[]) }
 }
 
 /// A runner that runs.

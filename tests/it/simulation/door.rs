@@ -7,13 +7,13 @@ use std::io;
 use std::path::PathBuf;
 
 use ax_scheduler::job::{
-    Added, Attempt, Captured, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId,
-    NewJob, Outcome, Process, RunnerId, State, Timestamp,
+    Added, Attempt, Captured, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job,
+    JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Counts, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival, Runner,
-    Selector, Store, Turn, Turned,
+    Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival,
+    Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 
 use super::act;
@@ -161,7 +161,12 @@ macro_rules! verbs {
 impl Store for Door<'_> {
     verbs! {
         add(jobs: &[NewJob], now: Timestamp) -> Vec<Added>;
-        new_flow_run(flow: &str, now: Timestamp) -> FlowRunId;
+        enqueue(chain: &Chain, now: Timestamp) -> Enqueued;
+        schedule(schedules: &[NewSchedule], replace: bool, now: Timestamp) -> Vec<Scheduled>;
+        schedules() -> Vec<Schedule>;
+        pause(names: &[String], now: Timestamp) -> Vec<Moved>;
+        resume(names: &[String], now: Timestamp) -> Vec<Scheduled>;
+        unschedule(names: &[String], now: Timestamp) -> Vec<Moved>;
         link(child: JobId, edges: &[Edge], now: Timestamp) -> ();
         unlink(child: JobId, parents: &[JobId], now: Timestamp) -> usize;
         enlist(runner: &NewRunner, now: Timestamp) -> RunnerId;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ax_scheduler::job::{
-    Added, Attempt, Captured, Claim, Claimed, Command, Dependency, EnvBlock, IfExists, Job, JobId,
-    Kind, NewJob, OnLost, Outcome, ParentRef, Process, RunnerId, Settlement, State, Timestamp,
-    Verdict,
+    Added, Attempt, Captured, Chain, Claim, Claimed, Command, Dependency, EnvBlock, FlowRunId,
+    IfExists, Job, JobId, Kind, NewJob, OnLost, Outcome, ParentRef, Process, RunnerId, Settlement,
+    State, Timestamp, Verdict,
 };
 use ax_scheduler::store::{self, NewRunner, Result, Started, Store, Turn, Turned};
 use tempfile::TempDir;
@@ -45,6 +45,11 @@ impl Bench {
     /// A second handle on the same store.
     pub(crate) fn another(&self) -> Box<dyn Store> {
         store::open(&self.path()).expect("the store opens again")
+    }
+
+    /// A run without jobs.
+    pub(crate) fn new_run(&mut self) -> FlowRunId {
+        self.store.enqueue(&Chain::default(), self.now).expect("a run").run
     }
 
     /// Lets time pass.
@@ -204,6 +209,7 @@ pub(crate) fn job() -> NewJob {
         hold: false,
         parents: Vec::new(),
         flow: None,
+        run: None,
     }
 }
 

@@ -28,6 +28,7 @@ mod people;
 mod reading;
 mod revival;
 mod runners;
+mod schedules;
 mod settling;
 mod time;
 mod together;

@@ -51,8 +51,8 @@ fn rich() -> NewJob {
 
 fn every_option_comes_back_as_it_was(bench: &mut Bench) {
     let wanted = rich();
-    let run = bench.store.new_flow_run("nightly", START).expect("a run");
-    let id = bench.add(NewJob { flow: Some(("nightly".into(), run)), ..wanted.clone() });
+    let run = bench.new_run();
+    let id = bench.add(NewJob { flow: Some("nightly".into()), run: Some(run), ..wanted.clone() });
     let got = bench.job(id);
     assert_eq!(got.name, wanted.name);
     assert_eq!(got.key, wanted.key);

@@ -93,14 +93,14 @@ fn nobody_claims_what_another_runner_has(bench: &mut Bench) {
 }
 
 fn a_scope_takes_its_own_run_alone(bench: &mut Bench) {
-    let run = bench.store.new_flow_run("f", START).expect("a run");
-    let other = bench.store.new_flow_run("f", START).expect("a run");
+    let run = bench.new_run();
+    let other = bench.new_run();
     assert_ne!(run, other);
     bench.add_all(&[
         job(),
-        NewJob { flow: Some(("f".into(), other)), ..job() },
-        NewJob { flow: Some(("f".into(), run)), priority: 1, ..job() },
-        NewJob { flow: Some(("f".into(), run)), ..job() },
+        NewJob { run: Some(other), ..job() },
+        NewJob { run: Some(run), priority: 1, ..job() },
+        NewJob { run: Some(run), ..job() },
     ]);
     let scoped = Turn { scope: Some(run), ..bench.empty_turn(ROOM) };
     let turned = bench.store.turn(&scoped).expect("a turn");

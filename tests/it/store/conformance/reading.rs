@@ -39,9 +39,15 @@ fn list(bench: &mut Bench, query: &Query) -> Vec<i64> {
 }
 
 fn every_selector_names_its_jobs_in_order(bench: &mut Bench) {
-    let run = bench.store.new_flow_run("nightly", START).expect("a run");
-    let flow = Some(("nightly".to_owned(), run));
-    bench.add_all(&[named("a"), keyed("k"), named("b"), NewJob { flow, ..job() }, named("ab")]);
+    let run = bench.new_run();
+    let flow = Some("nightly".to_owned());
+    bench.add_all(&[
+        named("a"),
+        keyed("k"),
+        named("b"),
+        NewJob { flow, run: Some(run), ..job() },
+        named("ab"),
+    ]);
     bench.finish(JobId(3), State::Dead);
     assert_eq!(select(bench, Selector::Ids(JobId(2), JobId(2))), [2]);
     assert_eq!(select(bench, Selector::Ids(JobId(2), JobId(4))), [2, 3, 4]);
@@ -78,9 +84,8 @@ fn a_name_is_a_glob_and_a_job_without_one_has_its_command(bench: &mut Bench) {
 }
 
 fn every_filter_narrows_a_list(bench: &mut Bench) {
-    let run = bench.store.new_flow_run("f", START).expect("a run");
-    let flow = Some(("f".to_owned(), run));
-    bench.add_all(&[named("a"), NewJob { flow, ..named("b") }]);
+    let run = bench.new_run();
+    bench.add_all(&[named("a"), NewJob { run: Some(run), ..named("b") }]);
     bench.pass(Duration::from_mins(1));
     bench.add(named("ab"));
     bench.finish(JobId(1), State::Success);
@@ -266,10 +271,10 @@ fn the_outlook_tells_what_still_happens_by_itself(bench: &mut Bench) {
 }
 
 fn the_outlook_of_a_run_is_its_own(bench: &mut Bench) {
-    let run = bench.store.new_flow_run("f", START).expect("a run");
+    let run = bench.new_run();
     bench.add(job());
     assert!(bench.store.outlook(Some(run)).expect("an answer").is_idle());
-    bench.add(NewJob { flow: Some(("f".into(), run)), ..job() });
+    bench.add(NewJob { run: Some(run), ..job() });
     assert_eq!(bench.store.outlook(Some(run)).expect("an answer").ready, 1);
     assert_eq!(outlook(bench).ready, 2);
 }

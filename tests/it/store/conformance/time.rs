@@ -72,8 +72,8 @@ fn the_next_time_is_the_earliest_ahead(bench: &mut Bench) {
 }
 
 fn the_next_time_of_a_scope_is_its_own(bench: &mut Bench) {
-    let run = bench.store.new_flow_run("f", START).expect("a run");
-    let scoped = NewJob { flow: Some(("f".into(), run)), ..at(START.plus(MINUTE * 9)) };
+    let run = bench.new_run();
+    let scoped = NewJob { run: Some(run), ..at(START.plus(MINUTE * 9)) };
     bench.add_all(&[at(START.plus(MINUTE)), scoped]);
     let turn = Turn { scope: Some(run), ..bench.empty_turn(ROOM) };
     assert_eq!(bench.store.turn(&turn).expect("a turn").next_due, Some(START.plus(MINUTE * 9)));
