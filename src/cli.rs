@@ -297,14 +297,22 @@ pub struct JobArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct RecurrenceArgs {
     /// By the clock of this time zone [default: `$TZ`, else that of the machine]
-    #[arg(long, value_name = "ZONE", value_parser = zone, requires = "cron")]
+    #[arg(long, value_name = "ZONE", value_parser = zone)]
     pub tz: Option<Tz>,
     /// About starts that came due while no runner was there [default: one]
-    #[arg(long, value_name = "POLICY", requires = "cron")]
+    #[arg(long, value_name = "POLICY")]
     pub catch_up: Option<CatchUp>,
     /// About a start while the one before it has not ended [default: skip]
-    #[arg(long, value_name = "POLICY", requires = "cron")]
+    #[arg(long, value_name = "POLICY")]
     pub overlap: Option<Overlap>,
+}
+
+impl RecurrenceArgs {
+    /// The first option that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let Self { tz, catch_up, overlap } = self;
+        tz.map(|_| "--tz").or(catch_up.map(|_| "--catch-up")).or(overlap.map(|_| "--overlap"))
+    }
 }
 
 /// What to do about starts that came due while no runner was there.
@@ -633,6 +641,9 @@ pub enum ScheduleCommand {
     /// Start a job again and again, whenever a cron expression comes
     #[command(after_help = CRON)]
     Add(Box<ScheduleAddArgs>),
+    /// Make a schedule of each line of a crontab, all or none
+    #[command(after_help = IMPORT)]
+    Import(Box<ScheduleImportArgs>),
     /// Show the schedules
     #[command(visible_alias = "ls")]
     List(ScheduleListArgs),
@@ -652,6 +663,7 @@ impl ScheduleCommand {
     fn wants_json(&self) -> bool {
         match self {
             Self::Add(args) => args.show.wants_json(),
+            Self::Import(args) => args.show.wants_json(),
             Self::List(args) => args.show.wants_json(),
             Self::Next(args) => args.show.wants_json(),
             Self::Pause(args) | Self::Resume(args) | Self::Remove(args) => args.show.wants_json(),
@@ -676,6 +688,40 @@ pub struct ScheduleAddArgs {
     /// The command: one word is shell text (`-` reads it from standard input), several words are run as they are
     #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+const IMPORT: &str = "\
+  crontab -l | ax schedule import --dry-run -     shows what would be made
+  crontab -l | ax schedule import -
+
+Lines mean what they mean to cron: variables (SHELL, HOME, PATH and any other)
+hold for the lines below, CRON_TZ says by whose clock those are meant, `%` ends
+the command and begins its standard input, `\\%` is a percent sign. As in cron a
+job starts in the home directory with a clean environment, may run as long as it
+likes and is not tried again; options change that for all lines. MAILTO is a
+variable like any other: `ax logs` shows what a job printed. A schedule is named
+by what it runs.";
+
+#[derive(Debug, Args)]
+pub struct ScheduleImportArgs {
+    /// The crontab (`-` is standard input)
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Show what would be made, and make nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take the place of the schedules that have the names
+    #[arg(long)]
+    pub replace: bool,
+    /// Read a crontab of the system, with a user before each command
+    #[arg(long)]
+    pub system: bool,
+    #[command(flatten)]
+    pub recurrence: RecurrenceArgs,
+    #[command(flatten)]
+    pub job: JobArgs,
     #[command(flatten)]
     pub show: Show,
 }

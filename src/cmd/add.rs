@@ -31,6 +31,10 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
     if args.cron.is_some() {
         return schedule::add::short(args, context);
     }
+    if let Some(option) = args.recurrence.given() {
+        let message = format!("{option} is about what comes again and again");
+        return Err(Failure::usage(message).hint("say when it comes with --cron"));
+    }
     let draft = Draft::read(&args, context.now())?;
     match &args.from {
         Some(path) => from(path, &draft, args.show, context),

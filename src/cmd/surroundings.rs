@@ -46,6 +46,12 @@ pub fn time_zone() -> Result<Tz, Failure> {
     }
 }
 
+/// The name of whoever types.
+pub fn user() -> Option<String> {
+    let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok()?;
+    user.map(|user| user.name)
+}
+
 /// What a clean environment keeps.
 const KEPT: [&[u8]; 5] = [b"HOME", b"PATH", b"USER", b"LOGNAME", b"SHELL"];
 

@@ -1,4 +1,4 @@
-//! Flow files: jobs that are declared together, in TOML.
+//! Flow files: jobs that are declared together, in TOML; and [`crontab`]s.
 //!
 //! A file is checked as a whole before anything comes of it, and everything
 //! that is wrong with it is told at once, each with its place. A flow that was
@@ -8,6 +8,7 @@
 //! The keys `schedule`, `timezone`, `catch_up` and `overlap` are checked and
 //! have no effect on a flow that is run now.
 
+pub mod crontab;
 mod edges;
 mod error;
 mod read;
@@ -90,15 +91,22 @@ pub fn load(path: &Path) -> Result<(Flow, PathBuf), Failure> {
     let file = path.display().to_string();
     let unreadable = |why: String| Failure::usage(format!("{file} cannot be read: {why}"));
     let bytes = fs::read(path).map_err(|error| unreadable(crate::failure::reason(&error)))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = String::from_utf8_lossy(valid).split('\n').count();
-        Failure::usage(format!("{file}:{line}: the text is not UTF-8"))
-    })?;
-    let flow = parse(&file, &text)?;
+    let flow = parse(&file, &utf8(&file, bytes)?)?;
     let path = std::path::absolute(path).map_err(|error| unreadable(error.to_string()))?;
     let dir = path.parent().unwrap_or(Path::new("/")).to_owned();
     Ok((flow, dir))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// Names the first line that is not UTF-8.
+pub fn utf8(file: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = String::from_utf8_lossy(valid).split('\n').count();
+        Failure::usage(format!("{file}:{line}: the text is not UTF-8"))
+    })
 }
 
 impl From<FlowError> for Failure {

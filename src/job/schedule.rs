@@ -248,6 +248,8 @@ pub fn name_of(command: &str) -> String {
     while let Some(word) = words.next() {
         if matches!(word, "cd" | "." | "source") {
             words.next();
+        } else if word == "[" {
+            words.find(|word| *word == "]");
         } else if !is_prelude(word)
             && let Some(name) = label(word)
         {
@@ -259,9 +261,9 @@ pub fn name_of(command: &str) -> String {
 
 /// What stands before the program that matters.
 fn is_prelude(word: &str) -> bool {
-    const PRELUDES: [&str; 16] = [
-        "[", "test", "if", "then", "sleep", "command", "exec", "env", "nice", "ionice", "sudo",
-        "time", "nohup", "sh", "bash", "-c",
+    const PRELUDES: [&str; 15] = [
+        "test", "if", "then", "sleep", "command", "exec", "env", "nice", "ionice", "sudo", "time",
+        "nohup", "sh", "bash", "-c",
     ];
     PRELUDES.contains(&word) || word.contains('=') || word.starts_with(['-', '$', '!', '{', '>'])
 }
@@ -365,6 +367,7 @@ mod tests {
             ("/usr/local/bin/backup.sh --all", "backup"),
             ("cd /srv/app && FORCE_COLOR=1 python3 momentum.py", "python3"),
             ("[ -x /usr/bin/munin-cron ] && /usr/bin/munin-cron", "munin-cron"),
+            ("[ ! -f /x/0anacron ] && run-parts /etc/cron.daily", "run-parts"),
             ("$DIR/bin/update; true", "true"),
             (" ", "job"),
         ] {

@@ -116,7 +116,7 @@ fn what_cannot_be_scheduled_is_refused_and_nothing_is_stored() {
         (&["--cron", "@daily", "--at", "02:00", "true"], "cannot be used with"),
         (&["--cron", "@daily", "--key", "k", "true"], "cannot be used with"),
         (&["--cron", "@daily", "--after", "1", "true"], "cannot be used with"),
-        (&["--tz", "UTC", "true"], "--cron <EXPR>"),
+        (&["--tz", "UTC", "true"], "say when it comes with --cron"),
         (&["--cron", "@daily"], "no command was given"),
         (&["--cron", "@daily", "-n", "", "true"], "the name is empty"),
     ] {
@@ -142,4 +142,98 @@ fn the_time_zone_is_that_of_whoever_types() {
     let zones: Vec<_> =
         schedules(&desk).iter().map(|schedule| schedule["timezone"].clone()).collect();
     assert_eq!(zones, ["America/New_York", "Europe/Berlin", "UTC"]);
+}
+
+const CRONTAB: &str = r"# of somebody
+MAILTO=ops@example.org
+PATH = /opt/bin:/usr/bin:/bin
+CRON_TZ=America/New_York
+30 9 * * mon-fri ./trade.sh >> log 2>&1
+@daily cat > out%first line%100\% sure
+CRON_TZ=UTC
+*/5 * * * * ./trade.sh --check
+";
+
+#[test]
+fn a_crontab_is_imported_line_by_line() {
+    let desk = Desk::new();
+    let would = desk.typing(&["schedule", "import", "--dry-run", "-", "--json"], CRONTAB);
+    assert_eq!((would.exit, would.err.as_str()), (0, ""));
+    assert!(desk.jobs().is_empty() && schedules(&desk).is_empty(), "it was a dry run");
+    let made = desk.typing(&["schedule", "import", "-", "--json"], CRONTAB).json();
+    let told: Vec<_> = made
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|schedule| {
+            let text = |name: &str| schedule[name].as_str().expect("a text").to_owned();
+            [text("name"), text("cron"), text("timezone"), text("command")]
+        })
+        .collect();
+    let want = [
+        [
+            "cat",
+            "@daily",
+            "America/New_York",
+            "printf '%s' 'first line\n100% sure\n' | /bin/sh -c 'cat > out'",
+        ],
+        ["trade", "30 9 * * mon-fri", "America/New_York", "./trade.sh >> log 2>&1"],
+        ["trade-2", "*/5 * * * *", "UTC", "./trade.sh --check"],
+    ];
+    assert_eq!(told, want);
+    let job = &desk.ax(&["show", "--env", "2", "--json"]).json();
+    assert_eq!((&job["timeout_s"], &job["max_retries"]), (&Value::Null, &json!(0)));
+    let env = &job["environment"];
+    assert_eq!(env["PATH"], "/opt/bin:/usr/bin:/bin");
+    assert_eq!(env["MAILTO"], "ops@example.org");
+    assert_eq!(env["SHELL"], "/bin/sh");
+    assert_eq!(env["AX_DB"], Value::Null, "the environment is a clean one");
+    assert_eq!(job["cwd"], std::env::var("HOME").expect("there is one"));
+}
+
+#[test]
+fn what_stands_behind_a_percent_sign_is_the_input_of_the_command() {
+    let desk = Desk::new();
+    let import = ["schedule", "import", "-C", desk.path().to_str().expect("UTF-8"), "-"];
+    assert_eq!(desk.typing(&import, "@yearly cat > out%a%b\\%\n").exit, 0);
+    make_due(&desk, "cat");
+    assert_eq!(desk.ax(&["run", "--once"]).exit, 0);
+    assert_eq!(std::fs::read_to_string(desk.file("out")).expect("it ran"), "a\nb%\n");
+}
+
+#[test]
+fn of_a_crontab_with_a_line_that_cannot_be_meant_nothing_is_imported() {
+    let desk = Desk::new();
+    let said = desk.typing(&["schedule", "import", "-"], "@daily ok\n@reboot start-it\n");
+    assert_eq!(said.exit, 2);
+    let first = said.err.lines().next().expect("a line");
+    assert!(first.starts_with("ax: stdin:2:1: a start of the machine is no time"), "{first}");
+    assert!(said.err.contains("2 | @reboot start-it\n"), "{}", said.err);
+    assert!(schedules(&desk).is_empty());
+}
+
+#[test]
+fn a_crontab_that_was_imported_before_takes_its_own_place_if_that_was_said() {
+    let desk = Desk::new();
+    let import = ["schedule", "import", "-"];
+    assert_eq!(desk.typing(&import, "# mine\n@daily ./a.sh\n").exit, 0);
+    let again = desk.typing(&import, "# mine\n@daily ./a.sh\n");
+    assert_eq!(again.exit, 4);
+    let first = again.err.lines().next();
+    assert_eq!(first, Some("ax: stdin:2: there is a schedule `a` already"));
+    let replace = ["schedule", "import", "--replace", "-"];
+    assert_eq!(desk.typing(&replace, "@hourly ./a.sh\n").exit, 0);
+    assert_eq!(schedules(&desk)[0]["cron"], "@hourly");
+    assert_eq!(desk.states(), ["cancelled", "pending"]);
+}
+
+#[test]
+fn a_crontab_of_the_system_is_for_the_user_that_it_names() {
+    let desk = Desk::new();
+    let text = "@daily nobody-of-that-name run-parts x\n";
+    let said = desk.typing(&["schedule", "import", "--system", "-"], text);
+    assert_eq!(said.exit, 2);
+    assert!(said.err.starts_with("ax: stdin:1: the job is to run as `nobody-of-that-name`"));
+    let user = desk.typing(&["schedule", "import", "-"], "@daily root run-parts x\n");
+    assert!(user.err.contains("--system reads those"), "{}", user.err);
 }

@@ -1,6 +1,7 @@
 //! `ax schedule`: what comes again and again.
 
 pub(super) mod add;
+mod import;
 mod list;
 mod next;
 
@@ -15,6 +16,7 @@ use crate::store::{Error, Moved, Scheduled, Store};
 pub(super) fn run(args: ScheduleArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     match args.command {
         ScheduleCommand::Add(args) => add::run(*args, context),
+        ScheduleCommand::Import(args) => import::run(*args, context),
         ScheduleCommand::List(args) => list::run(args, context),
         ScheduleCommand::Next(args) => next::run(*args, context),
         ScheduleCommand::Pause(args) => {
