@@ -137,6 +137,8 @@ pub enum Command {
     Deps(DepsArgs),
     /// Run what is due, or a flow file
     Run(RunArgs),
+    /// Put a flow in: one run of it, or its schedule
+    Apply(ApplyArgs),
     /// Show jobs
     #[command(visible_alias = "ls")]
     List(ListArgs),
@@ -177,6 +179,7 @@ impl Command {
             Self::Add(args) => args.show.wants_json(),
             Self::Deps(args) => Show::from(args.show).wants_json(),
             Self::Run(args) => args.json,
+            Self::Apply(args) => args.show.wants_json(),
             Self::List(args) => args.show.wants_json(),
             Self::Retry(args) => args.show.wants_json(),
             Self::Recover(args) => args.show.wants_json(),
@@ -435,6 +438,29 @@ pub struct RunArgs {
     /// Print the events as JSON lines on stdout
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A flow without a `schedule` is put in as one run, which a runner takes up. One
+with a schedule is registered under its name, or takes the place of what was
+registered under it; its next start then stands among the jobs. Either prints
+the ids of the jobs. Everything is checked before anything is written.
+
+  schedule = \"30 2 * * *\"      # or @daily and its like
+  timezone = \"Europe/Berlin\"   # else that of $TZ, or of the machine
+  catch_up = \"one\"             # none, one or all
+  overlap = \"skip\"             # skip, queue or allow
+
+  [retry]                      # the whole chain, when a job of it is dead
+  max = 2
+  delay = \"5m\"")]
+pub struct ApplyArgs {
+    /// The flow
+    #[arg(value_name = "FILE.toml", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub show: Show,
 }
 
 /// What happens to running jobs when a runner is told to stop.

@@ -115,7 +115,8 @@ fn priority(value: Value<'_>) -> Result<i64, String> {
         .ok_or_else(|| format!("`{digits}` is not a whole number from {low} to {high}"))
 }
 
-fn retries(value: Value<'_>) -> Result<u32, String> {
+/// Reads a number of retries.
+pub fn retries(value: Value<'_>) -> Result<u32, String> {
     let digits = number(value)?;
     let wrong = || format!("`{digits}` is not a whole number from 0 to {}", u32::MAX);
     digits.parse().map_err(|_| wrong())

@@ -29,7 +29,7 @@
 //! | [`store`] | how jobs are kept; [`store::Store`] is the seam, `store::sqlite` the one backend |
 //! | [`exec`] | how a job is run: supervisors, stop ladder, output; [`exec::Executor`] is the seam |
 //! | [`sched`] | how a runner works: turns, worker threads, wake-ups, attempts that others left behind |
-//! | [`flow`] | flow files |
+//! | [`flow`] | flow files and crontabs |
 //! | [`cmd`] | one file a subcommand: arguments → calls → view |
 //! | [`output`] | the one place that prints: table, JSON, tree, progress |
 //! | [`doctor`] | the checks of `ax doctor`, each with its cure |
@@ -55,6 +55,9 @@
 //! - **One judge.** Whatever touches a dependency (also an edit by hand, by
 //!   trigger) enters the job in one table; draining it, in the transaction of
 //!   the turn, is the only way in which a job starts or stops waiting.
+//! - **A start is a row.** The next start of a schedule stands among the jobs;
+//!   the turn in which it is due puts the one after it in. A unique index has
+//!   one start for each time that is due.
 //! - **Who lives is proved.** Runners and supervisors hold a lock as long as
 //!   they live; the kernel lets go of it. No time-out decides that somebody is dead.
 //! - **A start leaves a trace first.** A supervisor writes its intent into its

@@ -5,6 +5,7 @@
 
 mod add;
 mod alive;
+mod apply;
 mod completions;
 mod deps;
 mod doctor;
@@ -122,6 +123,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
     match command {
         Command::Add(args) => add::run(*args, context),
         Command::Deps(args) => deps::run(args, context),
+        Command::Apply(args) => apply::run(args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args),
         Command::Doctor(args) => doctor::run(&args, context),

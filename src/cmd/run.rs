@@ -5,12 +5,9 @@
 //! that takes nothing more stops no job, and a third signal ends the process
 //! whatever the others wait for.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixDatagram;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -21,7 +18,7 @@ use nix::sys::signal::SigSet;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-use super::{Answer, Context, alive, surroundings};
+use super::{Answer, Context, alive, apply};
 use crate::cli::{self, RunArgs};
 use crate::clock::SystemClock;
 use crate::crash;
@@ -31,9 +28,8 @@ use crate::exec::process::Identity;
 use crate::exec::{Site, Supervised};
 use crate::exit;
 use crate::failure::{Failure, reason};
-use crate::fields;
-use crate::flow::{self, Flow};
-use crate::job::{FlowRunId, NewJob, RunnerId, State};
+use crate::flow;
+use crate::job::{FlowRunId, RunnerId, State};
 use crate::output;
 use crate::output::list::{Empty, JobList};
 use crate::output::progress::Progress;
@@ -63,7 +59,7 @@ pub(super) fn run(args: RunArgs, context: &mut Context<'_>) -> Result<Answer, Fa
     dir.create().map_err(|error| unusable(&dir, &error))?;
     take_ordinary_signals()?;
     let scope = match &flow {
-        Some((flow, place)) => Some(enqueue(flow, place, store.as_mut(), context)?),
+        Some((flow, dir)) => Some(store.enqueue(&apply::chain(flow, dir)?, context.now())?.run),
         None => None,
     };
     let workers = args.workers.map_or_else(cores, usize::from);
@@ -78,36 +74,6 @@ pub(super) fn run(args: RunArgs, context: &mut Context<'_>) -> Result<Answer, Fa
             exit::DONE
         })),
     }
-}
-
-/// Puts the jobs of one run of a flow in.
-fn enqueue(
-    flow: &Flow,
-    dir: &Path,
-    store: &mut dyn Store,
-    context: &Context<'_>,
-) -> Result<FlowRunId, Failure> {
-    let now = context.now();
-    let place = surroundings::at(dir, false);
-    let defaults =
-        fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
-    let chain = flow.chain(&place, &defaults);
-    check_directories(&chain.jobs)?;
-    Ok(store.enqueue(&chain, now)?.run)
-}
-
-/// A directory that is not there would be found out by the first attempt only.
-fn check_directories(jobs: &[NewJob]) -> Result<(), Failure> {
-    for job in jobs {
-        let dir = Path::new(OsStr::from_bytes(&job.cwd));
-        if !dir.is_dir() {
-            let name = job.name.as_deref().unwrap_or_default();
-            let what =
-                format!("job `{name}` is to run in {}, which is no directory", dir.display());
-            return Err(Failure::usage(what));
-        }
-    }
-    Ok(())
 }
 
 impl RunArgs {

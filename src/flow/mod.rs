@@ -5,8 +5,8 @@
 //! read can be added: its names are distinct, its parents exist, and no jobs
 //! wait for each other.
 //!
-//! The keys `schedule`, `timezone`, `catch_up` and `overlap` are checked and
-//! have no effect on a flow that is run now.
+//! The keys `schedule`, `timezone`, `catch_up` and `overlap` have no effect on a
+//! flow that is run now.
 
 pub mod crontab;
 mod edges;
@@ -20,8 +20,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::job::timetable::Tz;
 use crate::job::{
-    Chain, ChainRetry, Command, EnvBlock, Kind, NewJob, ParentRef, Place, Settings, Timestamp,
+    CatchUp, Chain, ChainRetry, Command, Cron, EnvBlock, Kind, NewJob, Overlap, ParentRef, Place,
+    Settings, Timestamp,
 };
 
 pub use error::FlowError;
@@ -34,6 +36,23 @@ pub struct Flow {
     pub name: String,
     /// Its jobs, in the order of the file.
     pub jobs: Vec<FlowJob>,
+    /// How often the whole chain is started again when a job is dead.
+    pub retry: ChainRetry,
+    /// When it is started again and again, if it is.
+    pub schedule: Option<FlowSchedule>,
+}
+
+/// When a flow is started again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSchedule {
+    /// When.
+    pub cron: Cron,
+    /// By whose clock, if the file says so.
+    pub zone: Option<Tz>,
+    /// About missed starts.
+    pub catch_up: CatchUp,
+    /// About starts that would overlap.
+    pub overlap: Overlap,
 }
 
 /// A job of a flow.
@@ -62,7 +81,7 @@ impl Flow {
         Chain {
             flow: Some(self.name.clone()),
             jobs: self.jobs.iter().map(|job| job.to_job(place, defaults)).collect(),
-            retry: ChainRetry::default(),
+            retry: self.retry,
         }
     }
 }

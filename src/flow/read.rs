@@ -8,9 +8,10 @@ use toml::de::{DeTable, DeValue};
 use super::edges::{Wish, resolve};
 use super::error::Problem;
 use super::values::{Reader, Value, entries};
-use super::{Flow, FlowError, FlowJob};
+use super::{Flow, FlowError, FlowJob, FlowSchedule};
 use crate::fields;
-use crate::job::{Command, EnvBlock, Kind, Settings, limits};
+use crate::job::timetable::{Tz, zone};
+use crate::job::{CatchUp, ChainRetry, Command, Cron, EnvBlock, Kind, Overlap, Settings, limits};
 
 /// Reads a flow; `file` is what the file is called in errors, and names a
 /// flow that does not name itself.
@@ -43,6 +44,18 @@ struct Options {
     env: EnvBlock,
 }
 
+/// What a file says about being started again and again.
+#[derive(Default)]
+struct Recurrence {
+    cron: Option<Cron>,
+    zone: Option<Tz>,
+    catch_up: Option<CatchUp>,
+    overlap: Option<Overlap>,
+    is_there: bool,
+    /// Where the other keys stand.
+    companions: Vec<Range<usize>>,
+}
+
 /// A job, before its parents are looked for.
 struct Draft {
     name: String,
@@ -58,18 +71,18 @@ impl Reader {
     fn flow(&mut self, file: &str, root: &DeTable<'_>) -> Option<Flow> {
         let mut name = Path::new(file).file_stem()?.to_string_lossy().into_owned();
         let mut defaults = Options::default();
+        let mut retry = ChainRetry::default();
+        let mut recurrence = Recurrence::default();
         let mut drafts = Vec::new();
         let mut jobs = 0..0;
         for (key, span, value) in entries(root) {
             match key {
                 "name" => name = self.take(value, |value| label("name", value)).unwrap_or(name),
-                "schedule" | "timezone" => {
-                    self.take(value, |value| fields::text(value).map(drop));
+                "schedule" | "timezone" | "catch_up" | "overlap" => {
+                    self.recurrence(&mut recurrence, key, span, value);
                 }
-                "catch_up" => self.one_of(value, &["none", "one", "all"]),
-                "overlap" => self.one_of(value, &["skip", "queue", "allow"]),
                 "defaults" => defaults = self.defaults(value),
-                "retry" => self.wrong(span, "chain retry is not supported by this version"),
+                "retry" => retry = self.retry(value),
                 "jobs" => {
                     jobs = span;
                     drafts = self.jobs(value);
@@ -80,10 +93,60 @@ impl Reader {
         if drafts.is_empty() && self.problems.is_empty() {
             self.wrong(jobs, "the flow has no jobs; one is `[jobs.NAME]` with `run = \"…\"`");
         }
-        self.finish(name, &defaults, drafts)
+        let jobs = self.finish(&defaults, drafts)?;
+        Some(Flow { name, jobs, retry, schedule: self.schedule(recurrence) })
     }
 
-    fn finish(&mut self, name: String, defaults: &Options, drafts: Vec<Draft>) -> Option<Flow> {
+    fn recurrence(
+        &mut self,
+        recurrence: &mut Recurrence,
+        key: &str,
+        span: Range<usize>,
+        value: &Value<'_>,
+    ) {
+        match key {
+            "schedule" => recurrence.cron = self.parsed(value),
+            "timezone" => recurrence.zone = self.take(value, |value| zone(fields::text(value)?)),
+            "catch_up" => recurrence.catch_up = self.parsed(value),
+            _ => recurrence.overlap = self.parsed(value),
+        }
+        if key == "schedule" {
+            recurrence.is_there = true;
+        } else {
+            recurrence.companions.push(span);
+        }
+    }
+
+    /// The schedule, which nothing may be said about if there is none.
+    fn schedule(&mut self, recurrence: Recurrence) -> Option<FlowSchedule> {
+        let Recurrence { cron, zone, catch_up, overlap, is_there, companions } = recurrence;
+        if !is_there {
+            for span in companions {
+                self.wrong(span, "there is no `schedule` that this could be about");
+            }
+        }
+        let (catch_up, overlap) = (catch_up.unwrap_or_default(), overlap.unwrap_or_default());
+        Some(FlowSchedule { cron: cron?, zone, catch_up, overlap })
+    }
+
+    fn retry(&mut self, value: &Value<'_>) -> ChainRetry {
+        const KEYS: [&str; 2] = ["max", "delay"];
+        let mut retry = ChainRetry::default();
+        let Some(table) = self.table(value) else { return retry };
+        for (key, span, value) in entries(table) {
+            match key {
+                "max" => retry.max = self.take(value, fields::retries).unwrap_or_default(),
+                "delay" => retry.delay = self.take(value, fields::duration).unwrap_or_default(),
+                _ => self.unknown(key, span, KEYS),
+            }
+        }
+        if !table.contains_key("max") {
+            self.wrong(value.span(), "`max` is missing, which says how often");
+        }
+        retry
+    }
+
+    fn finish(&mut self, defaults: &Options, drafts: Vec<Draft>) -> Option<Vec<FlowJob>> {
         let wishes: Vec<(String, Vec<Wish>)> =
             drafts.iter().map(|draft| (draft.name.clone(), draft.wishes.clone())).collect();
         let parents = match resolve(&wishes) {
@@ -103,7 +166,7 @@ impl Reader {
                 parents,
             })
         });
-        Some(Flow { name, jobs: jobs.collect() })
+        Some(jobs.collect())
     }
 
     fn defaults(&mut self, value: &Value<'_>) -> Options {
@@ -249,7 +312,9 @@ mod tests {
             "schedule = '0 2 * * *'\ntimezone = 'Europe/Berlin'\ncatch_up = 'one'\n",
             "overlap = 'skip'\n[jobs.a]\nrun = 'true'\n",
         );
-        assert!(parse("f.toml", text).is_ok());
+        let schedule = parse("f.toml", text).expect("a flow").schedule.expect("a schedule");
+        assert_eq!(schedule.cron.to_string(), "0 2 * * *");
+        assert_eq!(schedule.zone, Some(Tz::Europe__Berlin));
         let wrong = refusal("schedule = 2\ncatch_up = 'some'\noverlap = 1\n[jobs.a]\nrun = 'a'\n");
         assert_eq!(
             wrong,
@@ -258,6 +323,24 @@ mod tests {
                 "f.toml:2:12: `some` is none of none, one, all",
                 "f.toml:3:11: a text is needed here, not a number",
             ]
+        );
+        let never = refusal("schedule = '0 0 30 2 *'\ntimezone = 'X'\n[jobs.a]\nrun = 'a'\n");
+        assert_eq!(never[0], "f.toml:1:12: no such day ever comes");
+        assert!(never[1].starts_with("f.toml:2:12: `X` is no time zone"));
+        let alone = refusal("overlap = 'skip'\n[jobs.a]\nrun = 'a'\n");
+        assert_eq!(alone, ["f.toml:1:1: there is no `schedule` that this could be about"]);
+    }
+
+    #[test]
+    fn a_chain_says_how_often_it_starts_again() {
+        let flow = parse("f.toml", "[retry]\nmax = 2\ndelay = '5m'\n[jobs.a]\nrun = 'a'\n");
+        let want = ChainRetry { max: 2, delay: std::time::Duration::from_mins(5) };
+        assert_eq!(flow.expect("a flow").retry, want);
+        let wrong = refusal("[retry]\nmax = -1\ndelya = 1\n[jobs.a]\nrun = 'a'\n");
+        assert_eq!(wrong[0], "f.toml:2:7: `-1` is not a whole number from 0 to 4294967295");
+        assert_eq!(wrong[1], "f.toml:3:1: unknown key `delya`; did you mean `delay`?");
+        assert!(
+            refusal("[retry]\ndelay = 1\n[jobs.a]\nrun = 'a'\n")[0].contains("`max` is missing")
         );
     }
 
@@ -313,12 +396,6 @@ mod tests {
                 "f.toml:12:9: no job of this flow is named `gone`",
             ]
         );
-    }
-
-    #[test]
-    fn retry_of_the_whole_chain_is_refused() {
-        let text = "[retry]\nmax = 2\n[jobs.a]\nrun = 'a'\n";
-        assert_eq!(refusal(text), ["f.toml:1:2: chain retry is not supported by this version"]);
     }
 
     #[test]

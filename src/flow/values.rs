@@ -1,6 +1,7 @@
 //! The values of a flow file, and what is wrong with them.
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -42,11 +43,9 @@ impl Reader {
         (self.problems.len() == before).then_some(texts)
     }
 
-    pub(super) fn one_of(&mut self, value: &Value<'_>, choices: &[&str]) {
-        self.take(value, |value| match fields::text(value)? {
-            text if choices.contains(&text) => Ok(()),
-            text => Err(format!("`{}` is none of {}", text.escape_debug(), choices.join(", "))),
-        });
+    /// Reads a text that means something.
+    pub(super) fn parsed<T: FromStr<Err = String>>(&mut self, value: &Value<'_>) -> Option<T> {
+        self.take(value, |value| fields::text(value)?.parse())
     }
 
     pub(super) fn table<'t, 'a>(&mut self, value: &'t Value<'a>) -> Option<&'t DeTable<'a>> {

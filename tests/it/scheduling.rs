@@ -237,3 +237,91 @@ fn a_crontab_of_the_system_is_for_the_user_that_it_names() {
     let user = desk.typing(&["schedule", "import", "-"], "@daily root run-parts x\n");
     assert!(user.err.contains("--system reads those"), "{}", user.err);
 }
+
+/// Writes a flow file; `more` stands before its jobs.
+fn flow(desk: &Desk, more: &str) {
+    let text = format!(
+        "name = 'nightly'\n{more}\n[defaults]\nmax_retries = 0\n\
+         [jobs.fetch]\nrun = 'echo fetch >> ledger; test -e there'\n\
+         [jobs.clean]\nrun = 'echo clean >> ledger'\nafter = 'fetch'\n\
+         [jobs.alert]\nrun = 'echo alert >> ledger'\non_failure = ['fetch', 'clean']\n"
+    );
+    std::fs::write(desk.file("nightly.toml"), text).expect("a file");
+}
+
+fn ledger(desk: &Desk) -> String {
+    std::fs::read_to_string(desk.file("ledger")).expect("something ran").replace('\n', " ")
+}
+
+#[test]
+fn a_flow_without_a_schedule_is_applied_as_one_run() {
+    let desk = Desk::new();
+    flow(&desk, "");
+    desk.open("there");
+    assert_eq!(desk.ok(&["apply", "nightly.toml"]), "1\n2\n3\n");
+    assert_eq!(desk.ok(&["apply", "nightly.toml"]), "4\n5\n6\n");
+    assert!(schedules(&desk).is_empty());
+    assert_eq!(desk.ax(&["run", "--until-idle"]).exit, 0);
+    assert_eq!(desk.states(), ["success", "success", "skipped", "success", "success", "skipped"]);
+}
+
+#[test]
+fn a_flow_with_a_schedule_is_registered_and_starts_as_a_whole() {
+    let desk = Desk::new();
+    flow(&desk, "schedule = '@yearly'\ntimezone = 'UTC'\noverlap = 'queue'");
+    desk.open("there");
+    assert_eq!(desk.ok(&["apply", "nightly.toml"]), "1\n2\n3\n");
+    assert_eq!(desk.ok(&["apply", "nightly.toml"]), "1\n2\n3\n", "nothing changed");
+    let listed = &schedules(&desk)[0];
+    assert_eq!((&listed["flow"], &listed["overlap"]), (&json!("nightly"), &json!("queue")));
+    assert_eq!(desk.ax(&["run", "--until-idle"]).exit, 0);
+    assert_eq!(desk.states(), ["pending"; 3]);
+    make_due(&desk, "nightly");
+    assert_eq!(desk.ax(&["run", "--until-idle"]).exit, 0);
+    assert_eq!(ledger(&desk), "fetch clean ");
+    assert_eq!(desk.states()[..3], ["success", "success", "skipped"]);
+    assert_eq!(desk.states()[3..], ["pending"; 3]);
+    flow(&desk, "schedule = '@monthly'\ntimezone = 'UTC'");
+    assert_eq!(desk.ok(&["apply", "nightly.toml"]), "7\n8\n9\n");
+    assert_eq!(desk.states()[3..6], ["cancelled"; 3]);
+    assert_eq!(desk.ok(&["run", "nightly.toml"]).lines().count(), 4, "it can be run now, too");
+}
+
+#[test]
+fn a_flow_takes_no_schedule_of_another_kind_away() {
+    let desk = Desk::new();
+    flow(&desk, "schedule = '@yearly'");
+    desk.ok(&["schedule", "add", "nightly", "--cron", "@daily", "true"]);
+    let said = desk.ax(&["apply", "nightly.toml"]);
+    assert_eq!(said.exit, 4);
+    assert!(said.err.contains("hint: `ax schedule remove` it"), "{}", said.err);
+    assert_eq!(desk.states(), ["pending"]);
+}
+
+#[test]
+fn a_flow_file_with_a_mistake_changes_nothing() {
+    let desk = Desk::new();
+    flow(&desk, "schedule = '@yearly'");
+    desk.ok(&["apply", "nightly.toml"]);
+    flow(&desk, "schedule = '0 60 * * *'");
+    let said = desk.ax(&["apply", "nightly.toml"]);
+    assert_eq!(said.exit, 2);
+    assert!(said.err.starts_with("ax: nightly.toml:2:12: `60` is no hour"), "{}", said.err);
+    assert_eq!(schedules(&desk)[0]["cron"], "@yearly");
+}
+
+#[test]
+fn a_flow_starts_again_from_its_first_job_and_alerts_when_no_tries_are_left() {
+    let desk = Desk::new();
+    flow(&desk, "[retry]\nmax = 2\ndelay = '10ms'");
+    let said = desk.ax(&["run", "nightly.toml"]);
+    assert_eq!(said.exit, 1);
+    assert_eq!(ledger(&desk), "fetch fetch fetch alert ");
+    assert!(
+        said.err.contains("pending: the whole chain starts again, retry 2 of 2"),
+        "{}",
+        said.err
+    );
+    assert_eq!(desk.states(), ["dead", "skipped", "success"]);
+    assert_eq!(desk.job(1)["attempts"], 3);
+}

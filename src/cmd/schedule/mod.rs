@@ -42,7 +42,7 @@ fn resume(args: ScheduleNames, context: &Context<'_>) -> Result<Answer, Failure>
 }
 
 /// Answers with the jobs of the next starts, which stand among all others.
-fn answer(
+pub(super) fn answer(
     scheduled: &[Scheduled],
     one: bool,
     show: Show,

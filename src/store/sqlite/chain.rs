@@ -1,11 +1,16 @@
-//! Runs: jobs that were started together.
+//! Runs: jobs that were started together, and may be started again together.
+//!
+//! A job that ends dead breaks its run, if that has tries left (a trigger marks
+//! it, whoever wrote the state). From then on none of its jobs is judged, so
+//! that nothing comes to know of the failure; what waits is stopped from
+//! starting; and once nothing of it runs, all of it starts again.
 
-use rusqlite::{Transaction, named_params};
+use rusqlite::{Connection, Transaction, named_params};
 
 use super::row::Millis;
-use super::{Fallible, add};
-use crate::job::{Chain, Kind, NewJob, ParentRef, Timestamp};
-use crate::store::Enqueued;
+use super::{Fallible, add, control, query};
+use crate::job::{Chain, Event, FlowRunId, JobId, Kind, NewJob, ParentRef, Timestamp};
+use crate::store::{Enqueued, Moved};
 
 /// How a chain is started.
 pub(super) struct Start<'a> {
@@ -51,4 +56,76 @@ pub(super) fn start(
     };
     let jobs: Vec<NewJob> = chain.jobs.iter().map(job).collect();
     Ok(Enqueued { run, added: add::add(tx, &jobs, now)? })
+}
+
+pub(super) const IS_BROKEN: &str = "
+    SELECT EXISTS (
+        SELECT 1 FROM ax_flow_runs AS run
+        WHERE stage <> 'whole' AND (stage = 'broken' OR NOT EXISTS (
+            SELECT 1 FROM ax_jobs INDEXED BY ax_jobs_owned
+            WHERE status IN ('dispatched', 'running') AND flow_run = run.id)))";
+
+/// Tells whether there is something to do about a broken run.
+pub(super) fn is_broken(connection: &Connection) -> Fallible<bool> {
+    Ok(connection.prepare_cached(IS_BROKEN)?.query_row([], |row| row.get(0))?)
+}
+
+pub(super) const BROKEN: &str = "
+    SELECT id, (
+        SELECT min(ax_jobs.id) FROM ax_jobs INDEXED BY ax_jobs_owned
+        WHERE status IN ('dispatched', 'running') AND flow_run = run.id)
+    FROM ax_flow_runs AS run
+    WHERE stage <> 'whole'
+    ORDER BY id";
+
+/// Starts broken runs again, or halts them as long as something of them runs.
+pub(super) fn mend(tx: &Transaction<'_>, now: Timestamp, moved: &mut Vec<Moved>) -> Fallible<()> {
+    if !is_broken(tx)? {
+        return Ok(());
+    }
+    let mut broken = tx.prepare_cached(BROKEN)?;
+    let rows = broken.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (run, owned) in rows.collect::<rusqlite::Result<Vec<(FlowRunId, Option<JobId>)>>>()? {
+        match owned {
+            Some(job) => halt(tx, run, job, now)?,
+            None => moved.extend(start_again(tx, run, now)?),
+        }
+    }
+    Ok(())
+}
+
+pub(super) const HALT: &str = "
+    UPDATE ax_jobs SET status = :pending, waits_on = :owned, updated_at = :now
+    WHERE flow_run = :run AND status IN ('pending', 'ready', 'failed') AND waits_on IS NOT :owned";
+
+/// Stops what waits from starting: it waits for one that runs.
+fn halt(tx: &Transaction<'_>, run: FlowRunId, owned: JobId, now: Timestamp) -> Fallible<()> {
+    const HALTED: &str = "UPDATE ax_flow_runs SET stage = 'halted' WHERE id = :run";
+    tx.prepare_cached(HALT)?.execute(named_params! {
+        ":pending": Event::Block.target(), ":owned": owned, ":now": now, ":run": run,
+    })?;
+    tx.prepare_cached(HALTED)?.execute(named_params! { ":run": run })?;
+    Ok(())
+}
+
+/// Starts a whole run again. What a person holds or cancelled stays so.
+fn start_again(tx: &Transaction<'_>, run: FlowRunId, now: Timestamp) -> Fallible<Option<Moved>> {
+    const AGAIN: &str = "
+        UPDATE ax_flow_runs SET stage = 'whole', retry_count = retry_count + 1
+        WHERE id = :run
+        RETURNING retry_count, max_retries, retry_delay";
+    const CULPRIT: &str = "
+        SELECT id FROM ax_jobs
+        WHERE flow_run = :run AND status = 'dead'
+        ORDER BY finished_at, id";
+    let run_is = named_params! { ":run": run };
+    let (count, max, delay) = tx.prepare_cached(AGAIN)?.query_row(run_is, |row| {
+        Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, Millis>(2)?.0))
+    })?;
+    let mut culprits = tx.prepare_cached(CULPRIT)?;
+    let culprit = culprits.query_map(run_is, |row| row.get::<_, JobId>(0))?.next().transpose()?;
+    control::start_again(tx, run, now.plus(delay), now)?;
+    let Some(job) = culprit else { return Ok(None) };
+    let reason = Some(format!("the whole chain starts again, retry {count} of {max}"));
+    Ok(Some(Moved { job, title: query::title(tx, job)?, event: Event::Revive, reason }))
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
 use super::row::{self, Bytes, Millis};
 use super::settle::Written;
-use super::{Fallible, judge, schedule, settle};
+use super::{Fallible, chain, judge, schedule, settle};
 use crate::job::{
     Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
 };
@@ -26,6 +26,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
             Written::Late => turned.late.push(settlement.claim),
         }
     }
+    chain::mend(tx, turn.now, &mut turned.moved)?;
     schedule::advance(tx, turn.now, &mut turned)?;
     judge::drain(tx, turn.now, judge::PER_TURN, &mut turned.moved)?;
     follow_clock(tx, turn.now)?;
@@ -76,6 +77,7 @@ fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
     Ok(is_so(DUE)?
         || is_so(SET_BACK)?
         || schedule::is_due(connection, turn.now)?
+        || chain::is_broken(connection)?
         || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Transaction, named_params};
 use super::edges::{self, Acyclic};
 use super::{Fallible, judge, query, row};
 use crate::job::dependency::{Readiness, skip_reason};
-use crate::job::{Event, JobId, State, Timestamp};
+use crate::job::{Event, FlowRunId, JobId, State, Timestamp};
 use crate::store::{Error, Moved, Resolution, Revival};
 
 /// The state of a job, which must be there.
@@ -52,7 +52,8 @@ pub(super) fn revive(
         let event = Event::retry_of(state, how.force).ok_or_else(|| not_retryable(*job, state))?;
         revived.one(tx, *job, state, event, now)?;
     }
-    revived.children(tx, how.downstream, now)?;
+    let open = revived.moved.iter().rev().map(|moved| moved.job).collect();
+    revived.children(tx, open, how.downstream, now)?;
     let mut acyclic = Acyclic::default();
     for job in ids {
         refuse_never_ready(tx, *job, &mut acyclic)?;
@@ -123,12 +124,16 @@ impl Revived {
         Ok(())
     }
 
-    /// Brings back the children of what was brought back, and theirs, as far as
+    /// Brings back the children of `open`, and theirs, as far as
     /// their dependencies can be met again: those that were skipped, and with
     /// `downstream` all that have ended.
-    fn children(&mut self, tx: &Transaction<'_>, downstream: bool, now: Timestamp) -> Fallible<()> {
-        let mut open: Vec<_> = self.moved.iter().map(|moved| moved.job).collect();
-        open.reverse();
+    fn children(
+        &mut self,
+        tx: &Transaction<'_>,
+        mut open: Vec<JobId>,
+        downstream: bool,
+        now: Timestamp,
+    ) -> Fallible<()> {
         while let Some(parent) = open.pop() {
             for child in edges::children(tx, parent)? {
                 if !self.seen.contains(&child) && self.child(tx, child, downstream, now)? {
@@ -171,6 +176,35 @@ impl Revived {
             Some(_) | None => Ok(false),
         }
     }
+}
+
+const RESET: &str = "
+    UPDATE ax_jobs SET
+        status = :to, reason = NULL, retry_count = 0, loss_count = 0, scheduled_at = :at,
+        waits_on = NULL, finished_at = NULL, updated_at = :now
+    WHERE flow_run = :run AND status NOT IN ('held', 'cancelled')";
+
+/// Starts the jobs of a run again at a time, and brings back what was skipped
+/// because of them. None of them may run.
+pub(super) fn start_again(
+    tx: &Transaction<'_>,
+    run: FlowRunId,
+    at: Timestamp,
+    now: Timestamp,
+) -> Fallible<()> {
+    const JUDGE: &str = "
+        INSERT OR IGNORE INTO ax_judge (job_id)
+            SELECT id FROM ax_jobs WHERE flow_run = :run AND status = 'pending'";
+    const JOBS: &str = "SELECT id FROM ax_jobs WHERE flow_run = :run ORDER BY id DESC";
+    tx.prepare_cached(RESET)?.execute(named_params! {
+        ":to": Event::Revive.target(), ":at": at, ":now": now, ":run": run,
+    })?;
+    tx.prepare_cached(JUDGE)?.execute(named_params! { ":run": run })?;
+    let mut jobs = tx.prepare_cached(JOBS)?;
+    let jobs = jobs.query_map(named_params! { ":run": run }, |row| row.get(0))?;
+    let jobs = jobs.collect::<rusqlite::Result<Vec<JobId>>>()?;
+    let seen = jobs.iter().copied().collect();
+    Revived { seen, moved: Vec::new() }.children(tx, jobs, false, now)
 }
 
 /// A key belongs to one unfinished job; a newer one may have it by now.

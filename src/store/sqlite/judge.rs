@@ -87,10 +87,15 @@ fn judge(
     Ok(None)
 }
 
+pub(super) const WAITING: &str = "
+    SELECT status FROM ax_jobs
+    WHERE id = :job AND NOT EXISTS (
+        SELECT 1 FROM ax_flow_runs AS run WHERE run.id = ax_jobs.flow_run AND stage <> 'whole')";
+
 /// The state of a job that waits for its start or its next attempt, `None` for
-/// any other.
+/// any other, and for one of a run that is about to start again.
 fn waiting_state(tx: &Transaction<'_>, job: JobId) -> Fallible<Option<State>> {
-    let mut query = tx.prepare_cached("SELECT status FROM ax_jobs WHERE id = :job")?;
+    let mut query = tx.prepare_cached(WAITING)?;
     let state: Option<State> =
         query.query_row(named_params! { ":job": job }, |row| row.get(0)).optional()?;
     Ok(state.filter(|state| matches!(state, State::Pending | State::Ready | State::Failed)))

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::{add, claim, edges, judge, query, runner, schedule, schema};
+use super::{add, chain, claim, edges, judge, query, runner, schedule, schema};
 use crate::job::FlowRunId;
 
 /// An empty database of the current schema.
@@ -83,6 +83,16 @@ fn the_start_before_another_is_found_without_those_before_it() {
     assert!(!plan(schedule::LATEST).contains("TEMP B-TREE"));
     assert_uses(schedule::RUN_JOBS, "ax_jobs_flow_run");
     assert_uses(schedule::OPEN_JOBS, "ax_jobs_flow_run");
+}
+
+#[test]
+fn a_broken_run_is_found_without_those_that_are_whole() {
+    for sql in [chain::IS_BROKEN, chain::BROKEN] {
+        assert_uses(sql, "ax_flow_runs_broken");
+        assert_uses(sql, "ax_jobs_owned");
+    }
+    assert_uses(chain::HALT, "ax_jobs_flow_run");
+    assert_no_full_scan(&plan(judge::WAITING));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::bench::a_runner;
 
-const SCHEMAS: [&str; 1] = [include_str!("schemas/1.sql")];
+const SCHEMAS: [&str; 2] = [include_str!("schemas/1.sql"), include_str!("schemas/2.sql")];
 
 /// When the queues were written, and a moment more.
 const THEN: Timestamp = Timestamp::from_millis(1_796_027_500_000);
@@ -86,4 +86,23 @@ fn goes_on(store: &mut dyn Store) {
     let env = one.spec.env.as_ref().expect("an environment");
     assert_eq!(env.get("HOME"), Some(&b"/home/user"[..]));
     assert_eq!(one.spec.extra_env.get("A"), Some(&b"1"[..]));
+}
+
+#[test]
+fn a_schedule_of_an_old_queue_starts_all_that_it_started() {
+    for sql in &SCHEMAS[1..] {
+        let (_place, path) = old(sql);
+        let mut store = store::open(&path).expect("an old queue opens");
+        let resumed = store.resume(&["nightly".to_owned()], THEN).expect("it can be read");
+        let next = resumed[0].next.clone().expect("a start");
+        // Half past two in Berlin.
+        assert_eq!(next.due, Timestamp::from_millis(1_796_088_600_000));
+        let fetch = store.get(next.jobs[0]).expect("an answer").expect("a job");
+        assert_eq!(fetch.command.text(), "curl -sf 'https://example.org/a b'");
+        assert_eq!((fetch.umask, fetch.cwd.as_deref()), (Some(0o022), Some(&b"/"[..])));
+        let env = store.environment(fetch.id).expect("an answer").expect("an environment");
+        assert_eq!(env.get("HOME"), Some(&b"/home/user"[..]));
+        let alert = store.get(next.jobs[1]).expect("an answer").expect("a job");
+        assert_eq!(alert.dependencies[0].seen.edge.parent, fetch.id);
+    }
 }

@@ -149,6 +149,8 @@ const WAITING: &str = "
     WHERE child.status IN ('pending', 'ready')
         AND (edge.job_id IS NOT NULL OR child.waits_on IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = child.id)
+        AND NOT EXISTS (
+            SELECT 1 FROM ax_flow_runs AS run WHERE run.id = child.flow_run AND stage <> 'whole')
     ORDER BY child.id";
 
 /// Jobs whose dependencies say something else than their row does.

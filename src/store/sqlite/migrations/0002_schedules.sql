@@ -30,3 +30,12 @@ CREATE UNIQUE INDEX ax_flow_runs_start ON ax_flow_runs (schedule, due_at)
 ALTER TABLE ax_flow_runs ADD COLUMN max_retries INTEGER NOT NULL DEFAULT 0 CHECK (max_retries BETWEEN 0 AND 4294967295);
 ALTER TABLE ax_flow_runs ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0 CHECK (retry_delay >= 0);
 ALTER TABLE ax_flow_runs ADD COLUMN retry_count INTEGER NOT NULL DEFAULT 0 CHECK (retry_count BETWEEN 0 AND 4294967295);
+-- Broken when a job is dead and the chain is to start again; halted while it
+-- waits for those of its jobs that run.
+ALTER TABLE ax_flow_runs ADD COLUMN stage TEXT NOT NULL DEFAULT 'whole' CHECK (stage IN ('whole', 'broken', 'halted'));
+CREATE INDEX ax_flow_runs_broken ON ax_flow_runs (id) WHERE stage <> 'whole';
+CREATE TRIGGER ax_chain_broken AFTER UPDATE OF status ON ax_jobs
+WHEN NEW.status = 'dead' AND OLD.status <> 'dead' AND NEW.flow_run IS NOT NULL BEGIN
+    UPDATE ax_flow_runs SET stage = 'broken'
+    WHERE id = NEW.flow_run AND stage = 'whole' AND retry_count < max_retries;
+END;
