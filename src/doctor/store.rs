@@ -45,6 +45,7 @@ pub(super) fn hides_rows(fault: &Fault) -> bool {
         | FaultKind::Drifted
         | FaultKind::Overdue
         | FaultKind::AbsurdTime
+        | FaultKind::Schedule
         | FaultKind::LargeLog => false,
     }
 }
@@ -60,6 +61,7 @@ const fn name(kind: FaultKind) -> &'static str {
         FaultKind::Drifted => "drift",
         FaultKind::Overdue => "overdue",
         FaultKind::AbsurdTime => "time",
+        FaultKind::Schedule => "schedule",
         FaultKind::Nonsense => "nonsense",
         FaultKind::Corrupt => "damage",
         FaultKind::ForeignKey => "reference",

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, NewJob, Timestamp, Timetable};
+use super::{JobId, Kind, NewJob, ParentRef, Timestamp, Timetable, graph};
 
 /// Jobs that are started together: those of a flow, or a single one.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -22,6 +22,31 @@ pub struct Chain {
     pub jobs: Vec<NewJob>,
     /// How often they are started again from the first.
     pub retry: ChainRetry,
+}
+
+impl Chain {
+    /// Checks that the chain can be started at all, whoever wrote it.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub fn check(&self) -> Result<(), String> {
+        let mut parents = Vec::with_capacity(self.jobs.len());
+        for job in &self.jobs {
+            job.command.check()?;
+            let place = |(parent, _): &(ParentRef, Kind)| match parent {
+                ParentRef::InBatch(place) if *place < self.jobs.len() => Ok(*place),
+                ParentRef::InBatch(_) | ParentRef::Id(_) | ParentRef::Key(_) => {
+                    Err("a job waits for one that is not of the chain".to_owned())
+                }
+            };
+            parents.push(job.parents.iter().map(place).collect::<Result<Vec<_>, _>>()?);
+        }
+        if graph::cycles(&parents).is_empty() {
+            Ok(())
+        } else {
+            Err("jobs of the chain wait for each other".to_owned())
+        }
+    }
 }
 
 /// What happens when a job of a chain ends dead.

@@ -36,6 +36,8 @@ pub enum FaultKind {
     Overdue,
     /// A time that lies in the far future or past.
     AbsurdTime,
+    /// A schedule that cannot go on, or whose next start is not what it says.
+    Schedule,
     /// A value that no `ax` writes.
     Nonsense,
     /// What `integrity_check` says.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::harness::Desk;
 
 /// Lets the next start of a schedule be due.
-fn make_due(desk: &Desk, name: &str) {
+pub(crate) fn make_due(desk: &Desk, name: &str) {
     let by_hand = rusqlite::Connection::open(desk.db()).expect("the database opens");
     let sql = "
         UPDATE ax_jobs SET scheduled_at = created_at

@@ -16,6 +16,7 @@ mod cycles;
 mod edges;
 mod engine;
 mod mend;
+mod schedules;
 mod times;
 mod values;
 
@@ -29,13 +30,14 @@ use crate::store::{Cure, Fault, FaultKind, Repair};
 /// Looks for everything that is wrong; the connection should hold one snapshot.
 pub(super) fn check(connection: &Connection, now: Timestamp) -> Result<Vec<Fault>> {
     type Check = fn(&Connection, Timestamp) -> Result<Vec<Fault>>;
-    let checks: [(&str, Check); 6] = [
+    let checks: [(&str, Check); 7] = [
         ("the structure of the file", engine::structure),
         ("the references between the tables", engine::references),
         ("the values of the jobs", values::faults),
         ("the dependencies", edges::faults),
         ("the attempts and counts", counts::faults),
         ("the times", times::faults),
+        ("the schedules", schedules::faults),
     ];
     let mut faults: Vec<_> = engine::log(connection).into_iter().collect();
     for (part, check) in checks {

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use super::super::harness::Desk;
 use super::super::proof::Proof;
 use super::super::proof::shapes::{self, Shape};
+use super::super::scheduling::make_due;
 use super::{add_all, desk, doomed, run_to_the_end, settle};
 
 const PLACES: [(&str, bool); 6] = [
@@ -79,10 +80,8 @@ fn a_flow_that_is_killed_as_it_is_put_in_is_put_in_as_a_whole_or_not_at_all() {
         after = ['first', 'second']
     ";
     for (place, count) in [
-        ("flow-run/before-commit", 0),
-        ("flow-run/after-commit", 0),
-        ("add/before-commit", 0),
-        ("add/after-commit", 3),
+        ("enqueue/before-commit", 0),
+        ("enqueue/after-commit", 3),
         ("turn/before-commit", 3),
         ("turn/after-commit", 3),
         ("start/after-journal=return; bury/before-look", 3),
@@ -92,5 +91,26 @@ fn a_flow_that_is_killed_as_it_is_put_in_is_put_in_as_a_whole_or_not_at_all() {
         add_and_die(&desk, &["run", "f.toml", "--poll-interval", "20ms", "--json"], "", place);
         assert_eq!(desk.jobs().len(), count, "{place}");
         go_on(&desk);
+    }
+}
+
+#[test]
+fn a_start_of_a_schedule_is_put_in_once_whoever_dies_on_the_way() {
+    for (place, is_there) in [("schedule/before-commit", false), ("schedule/after-commit", true)] {
+        let desk = desk();
+        let words = ["schedule", "add", "tick", "--cron", "@yearly", "sh", "job.sh", "0", "0", "1"];
+        add_and_die(&desk, &words, "", place);
+        assert_eq!(desk.jobs().len(), usize::from(is_there), "{place}");
+        if !is_there {
+            desk.ok(&words);
+        }
+        for place in ["turn/before-commit", "turn/after-commit"] {
+            make_due(&desk, "tick");
+            add_and_die(&desk, &["run", "--once", "--json"], "", place);
+            assert_eq!(desk.ax(&["run", "--once"]).exit, 0, "{place}");
+        }
+        let states = desk.states();
+        assert_eq!(states, ["success", "success", "pending"], "{place}");
+        settle(&desk);
     }
 }

@@ -37,9 +37,11 @@ promises![
     a_schedule_that_is_there_word_for_word_is_left_as_it_is,
     schedules_are_made_all_or_none,
     a_schedule_that_cannot_be_read_is_paused_and_holds_up_nobody,
+    a_chain_that_was_broken_by_hand_is_paused_and_holds_up_nobody,
     a_clock_that_steps_back_starts_no_time_twice,
     a_clock_that_stood_ahead_for_a_while_delays_no_start,
     a_time_that_was_written_by_hand_breaks_nothing,
+    the_doctor_names_a_schedule_that_cannot_go_on,
     three_runners_start_each_due_time_once,
 ];
 
@@ -374,6 +376,25 @@ fn a_schedule_that_cannot_be_read_is_paused_and_holds_up_nobody(bench: &mut Benc
     assert!(matches!(resumed, Err(Error::BrokenSchedule { .. })));
 }
 
+fn a_chain_that_was_broken_by_hand_is_paused_and_holds_up_nobody(bench: &mut Bench) {
+    for parents in [
+        r#"[[{"InBatch":0},"after"]]"#,
+        r#"[[{"InBatch":9},"after"]]"#,
+        r#"[[{"Id":1},"after"]]"#,
+        "7",
+    ] {
+        *bench = Bench::sqlite();
+        bench.schedule(plain());
+        let by_hand = rusqlite::Connection::open(bench.path()).expect("it opens");
+        let sql = "UPDATE ax_schedules SET chain = json_set(chain, '$.jobs[0].parents', json(?1))";
+        by_hand.execute(sql, [parents]).expect("written");
+        bench.pass(MINUTE);
+        let turned = bench.turn(ROOM);
+        assert!(turned.nonsense[0].starts_with("the schedule `tick` is paused: "), "{parents}");
+        assert_eq!(turned.claimed.len(), 1, "what stood goes");
+    }
+}
+
 fn a_clock_that_steps_back_starts_no_time_twice(bench: &mut Bench) {
     bench.schedule(plain());
     bench.pass(MINUTE);
@@ -407,6 +428,26 @@ fn a_time_that_was_written_by_hand_breaks_nothing(bench: &mut Bench) {
     bench.turn(ROOM);
     assert_eq!(bench.next("tick").expect("a start").due, FIRST.plus(MINUTE));
     assert_eq!(bench.starts().iter().filter(|(minute, _)| *minute == 0).count(), 1);
+}
+
+fn the_doctor_names_a_schedule_that_cannot_go_on(bench: &mut Bench) {
+    for (by_hand, what) in [
+        ("UPDATE ax_schedules SET catch_up = 'one'", None),
+        ("UPDATE ax_schedules SET timezone = 'Nowhere'", Some("cannot be read: `Nowhere`")),
+        ("DELETE FROM ax_jobs", Some("has no job")),
+        ("UPDATE ax_schedules SET next_at = next_at + 86400000", Some("stands later")),
+    ] {
+        *bench = Bench::sqlite();
+        bench.schedule(plain());
+        let shell = rusqlite::Connection::open(bench.path()).expect("it opens");
+        shell.execute_batch(by_hand).expect("written");
+        let faults = bench.store.check(bench.now).expect("an answer");
+        let told: Vec<_> = faults.iter().map(|fault| fault.what.as_str()).collect();
+        match what {
+            None => assert!(told.is_empty(), "{told:?}"),
+            Some(what) => assert!(told.len() == 1 && told[0].contains(what), "{told:?}"),
+        }
+    }
 }
 
 fn three_runners_start_each_due_time_once(bench: &mut Bench) {
