@@ -19,8 +19,8 @@ _ax() {
             ax,add)
                 cmd="ax__subcmd__add"
                 ;;
-            ax,apply)
-                cmd="ax__subcmd__apply"
+            ax,cancel)
+                cmd="ax__subcmd__cancel"
                 ;;
             ax,completions)
                 cmd="ax__subcmd__completions"
@@ -110,7 +110,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run apply list ls retry recover doctor show logs log hold release schedule status st completions"
+            opts="-h -V --db --color --help --version add deps run list ls retry recover doctor show logs log cancel hold release status st completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -332,13 +332,17 @@ _ax() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ax__subcmd__apply)
-            opts="-o -h --format --json --db --color --help"
+        ax__subcmd__cancel)
+            opts="-o -h --downstream --reason --dry-run --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0

@@ -42,6 +42,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "doctor" -d 'Look for what is 
 complete -c ax -n "__fish_ax_needs_command" -f -a "show" -d 'Show everything about a job, and why it is not running'
 complete -c ax -n "__fish_ax_needs_command" -f -a "logs" -d 'Show the output of a job'
 complete -c ax -n "__fish_ax_needs_command" -f -a "log" -d 'Show the output of a job'
+complete -c ax -n "__fish_ax_needs_command" -f -a "cancel" -d 'End jobs; what runs is stopped with everything it started'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
 complete -c ax -n "__fish_ax_needs_command" -f -a "schedule" -d 'Start jobs again and again, and show when'
@@ -285,6 +286,20 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the attempt ends'
 complete -c ax -n "__fish_ax_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l reason -d 'Why; it is shown with the job' -r
+complete -c ax -n "__fish_ax_using_subcommand cancel" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l downstream -d 'Also everything after them'
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l dry-run -d 'Say what would be done, and do nothing'
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand cancel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand hold" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'

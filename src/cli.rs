@@ -153,6 +153,8 @@ pub enum Command {
     /// Show the output of a job
     #[command(visible_alias = "log")]
     Logs(LogsArgs),
+    /// End jobs; what runs is stopped with everything it started
+    Cancel(CancelArgs),
     /// Stop jobs that have not started from starting
     Hold(HoldArgs),
     /// Let held jobs go on
@@ -185,6 +187,7 @@ impl Command {
             Self::Recover(args) => args.show.wants_json(),
             Self::Doctor(args) => args.show.wants_json(),
             Self::Show(args) => args.show.wants_json(),
+            Self::Cancel(args) => args.show.wants_json(),
             Self::Hold(args) => args.show.wants_json(),
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
@@ -627,6 +630,30 @@ pub struct LogsArgs {
     /// Of this attempt [default: the last one]
     #[arg(long, value_name = "N")]
     pub attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A job that runs gets TERM and, --kill-after later, KILL, with everything it
+started; the command waits until that is gone. The wish is stored: it holds
+also if the command or the runner ends before. What waits for a cancelled job
+is skipped, unless it waits for any end of it (--after-any). A job that ends by
+itself before it is stopped is not cancelled: exit 4.")]
+pub struct CancelArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    /// Also everything after them
+    #[arg(long)]
+    pub downstream: bool,
+    /// Why; it is shown with the job
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
 }
 
 #[derive(Debug, Args)]

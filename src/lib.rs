@@ -64,6 +64,10 @@
 //!   journal, then looks whether its runner lives, then starts the process. So
 //!   whoever finds the runner dead knows from the journals what was started,
 //!   and nothing can be started behind its back.
+//! - **A wish is a row.** What a person wants of a job that somebody has in hand
+//!   is written beside it and read by whoever has it: its runner each turn, a
+//!   supervisor without a runner each second. It is decided where the attempt
+//!   ends, in the same transaction, so one of the two wins.
 //! - **Nobody waits for the end of a pipe.** Output goes straight into a file.
 
 pub mod cli;

@@ -6,6 +6,7 @@
 mod add;
 mod alive;
 mod apply;
+mod cancel;
 mod completions;
 mod deps;
 mod doctor;
@@ -25,6 +26,7 @@ mod show;
 mod status;
 mod supervise;
 pub mod surroundings;
+mod watch;
 mod words;
 
 use std::io::{self, Write};
@@ -131,6 +133,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Retry(args) => retry::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Logs(args) => logs::run(args, context),
+        Command::Cancel(args) => cancel::run(args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),

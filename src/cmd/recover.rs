@@ -132,7 +132,7 @@ fn waiting_for_a_person(store: &mut dyn Store, told: &[Row]) -> Result<Vec<Row>,
         .collect())
 }
 
-fn unseen(error: recover::Error) -> Failure {
+pub(super) fn unseen(error: recover::Error) -> Failure {
     match error {
         recover::Error::Store(error) => error.into(),
         recover::Error::Io(error) => {

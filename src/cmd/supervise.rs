@@ -12,10 +12,10 @@ use crate::clock::{Clock, SystemClock};
 use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::Report;
-use crate::exec::supervisor::{self, Post};
+use crate::exec::supervisor::{self, Heir, Post};
 use crate::exit;
 use crate::failure::Failure;
-use crate::job::{Claimed, Settlement};
+use crate::job::{Claim, Claimed, Settlement};
 use crate::sched::wake;
 use crate::store::{self, Started, Store, Turn};
 
@@ -27,31 +27,31 @@ const REST: Duration = Duration::from_secs(1);
 /// # Errors
 /// When the supervisor cannot begin.
 pub(super) fn run(args: SuperviseArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
-    let mut record = Record { db: context.db.clone(), store: None };
+    let mut heir = Records { db: context.db.clone(), store: None };
     let post = Post {
         dir: context.data_dir(),
         journal: args.journal,
         runner_lock: args.runner_lock,
         keep: args.keep,
     };
-    supervisor::serve(&post, &mut |claimed, report| record.write(claimed, report))
+    supervisor::serve(&post, &mut heir)
         .map_err(|error| Failure::failed(format!("the supervisor cannot go on: {error}")))?;
-    if record.store.is_some() {
-        wake::wake_runners(&DataDir::of(&record.db));
+    if heir.store.is_some() {
+        wake::wake_runners(&DataDir::of(&heir.db));
     }
     Ok(Answer::silent(exit::DONE))
 }
 
 /// Where results are stored that no runner asks for any more.
-struct Record {
+struct Records {
     db: PathBuf,
     store: Option<Box<dyn Store>>,
 }
 
-impl Record {
+impl Heir for Records {
     /// Stores what is known of an attempt. A result is never given up: while
     /// the store is busy or full, it is tried again.
-    fn write(&mut self, claimed: &Claimed, report: &Report) {
+    fn record(&mut self, claimed: &Claimed, report: &Report) {
         while let Err(error) = self.try_write(claimed, report) {
             if matches!(error, store::Error::Unusable { .. }) && !self.db.exists() {
                 // The database was removed; nobody is left to tell.
@@ -62,6 +62,14 @@ impl Record {
         }
     }
 
+    /// While the store cannot be asked, nobody wants it.
+    fn is_cancelled(&mut self, claim: Claim) -> bool {
+        let asked = open(&mut self.store, &self.db).and_then(|store| store.cancels(claim.owner));
+        asked.is_ok_and(|claims| claims.contains(&claim))
+    }
+}
+
+impl Records {
     fn try_write(&mut self, claimed: &Claimed, report: &Report) -> store::Result<()> {
         let now = SystemClock.now();
         let started: Vec<Started> = started(report).into_iter().collect();

@@ -8,7 +8,7 @@
 //! | a job | the job ends, all of it | reports the end, waits for the next |
 //! | a job | the job ends and leaves processes behind | reports the end and retires |
 //! | a job | its time is up, or it is to be stopped | climbs the stop ladder, then reports the end |
-//! | anything | its runner is gone | starts nothing more, sees the job to its end, records all that its runner may not have stored, ends |
+//! | anything | its runner is gone | starts nothing more, sees the job to its end or stops it if a person wants that, records all that its runner may not have stored, ends |
 //!
 //! One thread does all of it; only recording, which may have to wait for the
 //! database, has another, so that timeouts hold meanwhile. Every signal is
@@ -19,7 +19,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ use super::lock::Fence;
 use super::output;
 use super::process::{self, Identity};
 use super::protocol::{Answer, Inbox, Order, send};
-use super::reports::Reports;
+use super::reports::{Due, Reports};
 use super::spawn::{Refusal, Spawner, reason};
 use super::spool::Spool;
 use super::{Ended, Report, Stop};
@@ -61,22 +61,32 @@ pub struct Post {
     pub keep: usize,
 }
 
-/// Stores a report, however long that takes. It may have been stored already.
-pub type Record<'a> = dyn FnMut(&Claimed, &Report) + Send + 'a;
+/// Between two looks of a supervisor without a runner at whether its job is to
+/// be stopped.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Who stands in for a runner that is gone.
+pub trait Heir: Send {
+    /// Stores a report, however long that takes. It may have been stored already.
+    fn record(&mut self, claimed: &Claimed, report: &Report);
+
+    /// Tells whether a person wants this attempt ended, as far as that is known.
+    fn is_cancelled(&mut self, claim: Claim) -> bool;
+}
 
 /// Supervises jobs until the runner at the other end of standard input is done
-/// or gone. What a runner that is gone may not have stored goes to `record`.
+/// or gone. What a runner that is gone may not have stored goes to `heir`.
 ///
 /// Must be called before the process opens anything: every descriptor above 2
 /// is closed, since what the runner itself inherited is no business of jobs.
 ///
 /// # Errors
 /// When the process cannot do its work; it has started no job then.
-pub fn serve(post: &Post, record: &mut Record<'_>) -> io::Result<()> {
+pub fn serve(post: &Post, heir: &mut dyn Heir) -> io::Result<()> {
     close_strays()?;
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     match Supervisor::new(post, &socket) {
-        Ok(supervisor) => supervisor.live(record),
+        Ok(supervisor) => supervisor.live(heir),
         Err(error) => {
             let _ = send(&mut socket, &Answer::Unable(reason(&error)));
             Err(error)
@@ -97,6 +107,8 @@ struct Supervisor<'a> {
     queue: VecDeque<Claimed>,
     hand: Option<Hand>,
     settled: bool,
+    /// Whether nobody is at the other end of the socket.
+    is_deaf: bool,
     orphaned: bool,
     retired: bool,
 }
@@ -119,18 +131,19 @@ impl<'a> Supervisor<'a> {
             queue: VecDeque::new(),
             hand: None,
             settled: false,
+            is_deaf: false,
             orphaned: false,
             retired: false,
         })
     }
 
-    fn live(mut self, record: &mut Record<'_>) -> io::Result<()> {
+    fn live(mut self, heir: &mut dyn Heir) -> io::Result<()> {
         while !self.is_orphaned() && !self.is_over() {
             self.turn()?;
         }
         let orphaned = self.is_orphaned();
         if orphaned {
-            self.live_as_orphan(record)?;
+            self.live_as_orphan(heir)?;
         }
         crash::point("leave", "before-spool");
         self.spool.remove();
@@ -150,14 +163,12 @@ impl<'a> Supervisor<'a> {
         self.orphaned || self.reports.are_unheard()
     }
 
-    fn live_as_orphan(&mut self, record: &mut Record<'_>) -> io::Result<()> {
+    fn live_as_orphan(&mut self, heir: &mut dyn Heir) -> io::Result<()> {
         thread::scope(|scope| {
             let (records, due) = mpsc::channel();
-            scope.spawn(move || {
-                for (claimed, report) in due {
-                    record(&claimed, &report);
-                }
-            });
+            let in_hand = self.hand.as_ref().map(Hand::claim);
+            let line = in_hand.zip(self.listen_to_heir());
+            scope.spawn(move || inherit(heir, &due, line));
             crash::point("orphan", "before-redirect");
             self.reports.redirect(records);
             while let Some(claimed) = self.queue.pop_front() {
@@ -170,6 +181,14 @@ impl<'a> Supervisor<'a> {
             self.reports.close();
             Ok(())
         })
+    }
+
+    /// Listens to another end than the runner's. Without one, for want of
+    /// files, the job goes on and is not to be stopped.
+    fn listen_to_heir(&mut self) -> Option<UnixStream> {
+        let (ours, theirs) = UnixStream::pair().ok()?;
+        (self.socket, self.inbox, self.is_deaf) = (ours, Inbox::new(), false);
+        Some(theirs)
     }
 
     fn turn(&mut self) -> io::Result<()> {
@@ -190,7 +209,7 @@ impl<'a> Supervisor<'a> {
 
     fn wait(&self) -> io::Result<Woken> {
         let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
-        if !self.is_orphaned() {
+        if !self.is_deaf {
             fds.push(PollFd::new(self.socket.as_fd(), PollFlags::POLLIN));
         }
         match poll(&mut fds, self.patience()) {
@@ -250,10 +269,11 @@ impl<'a> Supervisor<'a> {
                 Ok(Some(Order::Stop { claim, why })) => self.stop(claim, why),
                 Ok(Some(Order::Done)) => self.settled = true,
                 Ok(None) => break,
-                Err(_) => return self.orphaned = true,
+                Err(_) => return (self.is_deaf, self.orphaned) = (true, true),
             }
         }
         let is_end = heard.is_err() || heard.is_ok_and(|count| count == 0);
+        self.is_deaf |= is_end;
         self.orphaned |= is_end && !self.settled;
     }
 
@@ -367,6 +387,25 @@ impl<'a> Supervisor<'a> {
         let output = Captured::default();
         let ended = Ended { claim: claimed.claim, outcome, process: None, ended_at, output };
         self.reports.end(claimed, ended, self.retired);
+    }
+}
+
+/// Records what is due until nothing more will be, and passes on the wish to
+/// stop the attempt in hand.
+fn inherit(heir: &mut dyn Heir, due: &mpsc::Receiver<Due>, mut line: Option<(Claim, UnixStream)>) {
+    loop {
+        match due.recv_timeout(LOOK) {
+            Ok((claimed, report)) => heir.record(&claimed, &report),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some((claim, line)) = &mut line
+                    && heir.is_cancelled(*claim)
+                {
+                    // One that has ended meanwhile cannot be stopped.
+                    let _ = send(line, &Order::Stop { claim: *claim, why: Stop::Cancel });
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! is a terminal.
 
 pub mod added;
+pub mod cancelled;
 pub mod cells;
 pub mod event;
 #[cfg(test)]

@@ -108,6 +108,9 @@ impl<'a> Drive<'a> {
         self.recover();
         loop {
             let step = self.turn()?;
+            if let Some(step) = &step {
+                self.stop_cancelled(&step.cancels);
+            }
             if self.is_done(step.as_ref())? {
                 return Ok(());
             }
@@ -198,7 +201,8 @@ impl<'a> Drive<'a> {
     /// Sleeps until something is to be done, and takes note of all that came.
     fn sleep(&mut self, step: Option<&Step>, polls: &Receiver<Instant>) {
         let resting = self.rest_until.is_some();
-        if step.is_none_or(|step| step.more && !resting && self.has_room()) {
+        let has_more = step.is_none_or(|step| step.more && !resting && self.has_room());
+        if has_more || self.scheduler.has_news() {
             self.take_in(polls);
             return;
         }
@@ -225,7 +229,9 @@ impl<'a> Drive<'a> {
         let now = Instant::now();
         let until = |at: Option<Instant>| at.map(|at| at.saturating_duration_since(now));
         let due = step.and_then(|step| step.next_due).map(|due| due.since(self.clock.now()));
-        let remind = (self.stage == Stage::Stopping).then_some(REMIND);
+        let stopping =
+            self.stage == Stage::Stopping || step.is_some_and(|step| !step.cancels.is_empty());
+        let remind = stopping.then_some(REMIND);
         let waits = [due, until(self.deadline), until(self.rest_until), remind];
         waits.into_iter().flatten().fold(self.settings.poll_interval, Duration::min)
     }
@@ -317,6 +323,23 @@ impl<'a> Drive<'a> {
     fn stop_all(&self) {
         for claim in self.scheduler.claims() {
             self.pool.stop(claim, Stop::Shutdown);
+        }
+    }
+
+    /// Stops what a person wants ended; what no worker has begins no more. This
+    /// is done again until all are settled.
+    fn stop_cancelled(&mut self, claims: &[Claim]) {
+        if claims.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        let withdrawn = self.pool.withdraw(claims);
+        for job in &withdrawn {
+            self.scheduler.give_back(job.claim, "it was cancelled", now);
+        }
+        let is_withdrawn = |claim: &Claim| withdrawn.iter().any(|job| job.claim == *claim);
+        for claim in claims.iter().filter(|claim| !is_withdrawn(claim)) {
+            self.pool.stop(*claim, Stop::Cancel);
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Step {
     pub events: Vec<RunEvent>,
     /// Attempts whose output is in the database now; a file of it can go.
     pub output_stored: Vec<Claim>,
+    /// The jobs in hand that a person wants ended.
+    pub cancels: Vec<Claim>,
     /// The next time something is due, if it lies ahead.
     pub next_due: Option<Timestamp>,
     /// Whether there is more to do at once.
@@ -163,13 +165,16 @@ impl Scheduler {
 
     /// What follows from a commit that went well.
     fn stored(&mut self, turned: Turned) -> Step {
-        let mut step = Step { next_due: turned.next_due, more: turned.more, ..Step::default() };
+        let Turned { next_due, more, cancels, .. } = turned;
+        let mut step = Step { cancels, next_due, more, ..Step::default() };
         for started in self.started.drain(..) {
             if let Some(job) = self.in_hand.get(&started.claim) {
                 step.events.push(RunEvent::started(&started, &job.title));
             }
         }
-        for settlement in self.settled.drain(..) {
+        for mut settlement in self.settled.drain(..) {
+            let overruled = turned.overruled.iter().find(|(claim, _)| *claim == settlement.claim);
+            settlement.verdict = overruled.map_or(settlement.verdict, |(_, verdict)| *verdict);
             let Some(job) = self.in_hand.remove(&settlement.claim) else { continue };
             if job.started && !settlement.output.in_file {
                 step.output_stored.push(settlement.claim);

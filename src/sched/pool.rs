@@ -135,6 +135,17 @@ impl Pool {
         self.queued.try_iter().collect()
     }
 
+    /// Takes those of these jobs back that no worker has taken yet; the others
+    /// keep their order.
+    pub fn withdraw(&self, claims: &[Claim]) -> Vec<Claimed> {
+        let (withdrawn, kept): (Vec<_>, Vec<_>) =
+            self.take_back().into_iter().partition(|job| claims.contains(&job.claim));
+        for job in kept {
+            self.submit(job);
+        }
+        withdrawn
+    }
+
     /// Stops an attempt, whichever worker has it.
     pub fn stop(&self, claim: Claim, why: Stop) {
         for worker in &self.workers {

@@ -311,6 +311,7 @@ fn settle(
         return Ok(None);
     }
     let Settlement { outcome, .. } = settlement;
+    let verdict = turned.overruled.first().map_or(verdict, |(_, instead)| *instead);
     Ok(Some(Recovered { claim, title: claimed.title, outcome, verdict }))
 }
 

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 
 use crate::job::{
     Added, Attempt, Chain, Claim, Claimed, Dependency, Edge, Event, FlowRunId, Job, JobId, NewJob,
-    NewSchedule, Process, RunnerId, Schedule, Settlement, State, Timestamp, schedule::NextStart,
+    NewSchedule, Process, RunnerId, Schedule, Settlement, State, Timestamp, Verdict,
+    schedule::NextStart,
 };
 
 pub use fault::{Cure, Fault, FaultKind, Repair};
@@ -281,6 +282,11 @@ pub struct Turned {
     pub late: Vec<Claim>,
     /// Those that had been written before and change nothing either.
     pub repeated: Vec<Claim>,
+    /// What became of attempts instead of their verdict, because a person had
+    /// said so before they ended.
+    pub overruled: Vec<(Claim, Verdict)>,
+    /// The claims of the runner that a person wants ended.
+    pub cancels: Vec<Claim>,
     /// Jobs that were skipped or suspended on the way.
     pub moved: Vec<Moved>,
     /// The next time something is due (in scope), if it lies ahead.
@@ -344,6 +350,35 @@ pub struct Revival {
     pub force: bool,
     /// Only say what would be done.
     pub dry_run: bool,
+}
+
+/// What `ax cancel` is to do.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {
+    /// Also everything after the jobs.
+    pub downstream: bool,
+    /// Why, if a person said it.
+    pub reason: Option<String>,
+    /// Only say what would be done.
+    pub dry_run: bool,
+}
+
+/// What came of [`Store::cancel`].
+#[derive(Clone, Debug, Default)]
+pub struct Cancelling {
+    /// The jobs that ended at once, and those that were skipped because of them.
+    pub moved: Vec<Moved>,
+    /// The attempts that somebody has in hand, who is to stop them.
+    pub asked: Vec<Asked>,
+}
+
+/// An attempt that is to be stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which attempt.
+    pub claim: Claim,
+    /// What people call the job.
+    pub title: String,
 }
 
 /// How a person resolves an unknown outcome.
@@ -422,6 +457,9 @@ pub trait Store: Send {
     /// The unfinished claims of a runner, with the state of each job.
     fn claims(&mut self, owner: RunnerId) -> Result<Vec<(Claimed, State)>>;
 
+    /// The claims of a runner that a person wants ended.
+    fn cancels(&mut self, owner: RunnerId) -> Result<Vec<Claim>>;
+
     /// What is unfinished, by what it waits for.
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook>;
 
@@ -468,6 +506,11 @@ pub trait Store: Send {
 
     /// Lets held jobs go on. All or none.
     fn release(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>>;
+
+    /// Ends jobs that have not ended, by a person's word: at once what nobody
+    /// has in hand; what a runner owns is marked, and ends cancelled when its
+    /// attempt ends, unless that ends the job by itself. All or none.
+    fn cancel(&mut self, ids: &[JobId], how: &Cancel, now: Timestamp) -> Result<Cancelling>;
 
     /// Looks for everything that is wrong inside the database.
     fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>>;

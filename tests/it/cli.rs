@@ -106,6 +106,56 @@ $ ax list all --json
 }
 
 #[test]
+fn jobs_are_cancelled_with_what_waits_for_them_and_what_has_ended_is_not() {
+    let desk = desk_after(&[
+        &["add", "-n", "fetch", "true"],
+        &["add", "-n", "clean", "--after", "1", "true"],
+        &["add", "-n", "report", "--after", "2", "true"],
+        &["add", "--hold", "true"],
+    ]);
+    let commands: &[&[&str]] = &[
+        &["cancel"],
+        &["cancel", "9"],
+        &["cancel", "2", "--downstream", "--dry-run"],
+        &["cancel", "2", "--reason", "wrong day"],
+        &["cancel", "2"],
+        &["cancel", "3"],
+        &["cancel", "status:held", "--json"],
+        &["list", "all", "--columns", "id,status,reason", "--format", "csv"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax cancel
+ax: the following required arguments were not provided: <SELECTOR>...
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax cancel 9
+ax: no such job: 9
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax cancel 2 --downstream --dry-run
+2 clean: would be cancelled
+3 report: would be cancelled
+$ ax cancel 2 --reason 'wrong day'
+2 clean: cancelled
+3 report: skipped (needs job 2, which is cancelled)
+$ ax cancel 2
+$ ax cancel 3
+ax: job 3 is skipped, and only a job that has not ended can be cancelled
+[exit 4]
+$ ax cancel status:held --json
+[
+{"id":4,"title":"true","done":"cancelled","status":"cancelled","reason":"cancelled by a person","dry_run":false}
+]
+$ ax list all --columns 'id,status,reason' --format csv
+id,status,reason
+1,ready,no runner is alive; start one with `ax run`
+2,cancelled,wrong day
+3,skipped,"needs job 2, which is cancelled"
+4,cancelled,cancelled by a person
+"#);
+}
+
+#[test]
 fn jobs_that_would_wait_for_each_other_are_refused_with_the_circle() {
     let desk = desk_after(&[&["add", "true"], &["add", "--after", "1", "true"]]);
     let commands: &[&[&str]] = &[

@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ax_scheduler::data_dir::DataDir;
-use ax_scheduler::exec::supervisor::{Post, serve};
+use ax_scheduler::exec::supervisor::{Heir, Post, serve};
 use ax_scheduler::exec::{Executor, Report, Supervised, journal};
-use ax_scheduler::job::{Claimed, RunnerId};
+use ax_scheduler::job::{Claim, Claimed, RunnerId};
 use nix::sys::signal::SigSet;
 
 use bench::{KEEP, RUNNER, claimed, site, wait_until};
@@ -44,17 +44,27 @@ fn supervisor_part() {
         runner_lock: runner_lock.into(),
         keep: keep.parse().expect("a number"),
     };
-    let record = &mut |claimed: &Claimed, report: &Report| record(&root, claimed, report);
-    serve(&post, record).expect("served");
+    serve(&post, &mut Notes { root }).expect("served");
 }
 
-/// Writes a report down, as soon as nothing is in the way.
-fn record(root: &Path, claimed: &Claimed, report: &Report) {
-    wait_until("the store is not busy", || !root.join("busy").exists());
-    let path = root.join("recorded");
-    let mut file = OpenOptions::new().create(true).append(true).open(path).expect("open");
-    let line = serde_json::to_string(&(claimed.claim, report)).expect("JSON");
-    writeln!(file, "{line}").expect("written");
+/// What the product would store in a database, in files.
+struct Notes {
+    root: PathBuf,
+}
+
+impl Heir for Notes {
+    /// Writes a report down, as soon as nothing is in the way.
+    fn record(&mut self, claimed: &Claimed, report: &Report) {
+        wait_until("the store is not busy", || !self.root.join("busy").exists());
+        let path = self.root.join("recorded");
+        let mut file = OpenOptions::new().create(true).append(true).open(path).expect("open");
+        let line = serde_json::to_string(&(claimed.claim, report)).expect("JSON");
+        writeln!(file, "{line}").expect("written");
+    }
+
+    fn is_cancelled(&mut self, _: Claim) -> bool {
+        self.root.join("cancelled").exists()
+    }
 }
 
 /// Runs shell texts, each for so many milliseconds at most, as jobs 1, 2, … and then idles, if it was asked to; passes

@@ -1,5 +1,6 @@
 //! `ax run`, with real processes.
 
+mod cancelling;
 mod flows;
 mod hardship;
 mod losing;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
 use super::row::{self, Bytes, Millis};
 use super::settle::Written;
-use super::{Fallible, chain, judge, schedule, settle};
+use super::{Fallible, cancel, chain, judge, schedule, settle};
 use crate::job::{
     Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
 };
@@ -24,6 +24,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
             Written::Anew => (),
             Written::Before => turned.repeated.push(settlement.claim),
             Written::Late => turned.late.push(settlement.claim),
+            Written::Overruled(verdict) => turned.overruled.push((settlement.claim, verdict)),
         }
     }
     chain::mend(tx, turn.now, &mut turned.moved)?;
@@ -34,6 +35,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
     claim(tx, turn, envs, &mut turned)?;
     turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
     turned.more = is_work(tx, turn)?;
+    turned.cancels = cancel::marked(tx, turn.runner)?;
     Ok(turned)
 }
 
@@ -43,7 +45,8 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
         return Ok(None);
     }
     let next_due = next_due(connection, turn.scope)?;
-    Ok(Some(Turned { next_due, ..Turned::default() }))
+    let cancels = cancel::marked(connection, turn.runner)?;
+    Ok(Some(Turned { cancels, next_due, ..Turned::default() }))
 }
 
 /// When a job is due that waits for its time alone, as its index has it: one
@@ -184,7 +187,8 @@ const OPEN_ATTEMPT: &str = "
 
 const TAKE: &str = "
     UPDATE ax_jobs SET
-        status = :to, attempts = :attempt, owner = :runner, reason = NULL, updated_at = :now
+        status = :to, attempts = :attempt, owner = :runner, reason = NULL, cancelling = NULL,
+        updated_at = :now
     WHERE id = :job";
 
 fn claim(

@@ -11,11 +11,11 @@ use crate::job::{Event, FlowRunId, JobId, State, Timestamp};
 use crate::store::{Error, Moved, Resolution, Revival};
 
 /// The state of a job, which must be there.
-fn state_of(tx: &Transaction<'_>, job: JobId) -> Fallible<State> {
+pub(super) fn state_of(tx: &Transaction<'_>, job: JobId) -> Fallible<State> {
     Ok(edges::state(tx, job)?.ok_or(Error::NoSuchJob(job))?)
 }
 
-fn moved(
+pub(super) fn moved(
     tx: &Transaction<'_>,
     job: JobId,
     event: Event,

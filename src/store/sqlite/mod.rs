@@ -7,6 +7,7 @@
 
 mod add;
 mod busy;
+mod cancel;
 mod chain;
 mod check;
 mod claim;
@@ -30,13 +31,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
 use super::{
-    Counts, Cure, Enqueued, Fault, Moved, NewRunner, Outlook, Query, Repair, Resolution, Result,
-    Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Cure, Enqueued, Fault, Moved, NewRunner, Outlook, Query, Repair,
+    Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
-    Added, Attempt, Chain, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, NewJob,
-    NewSchedule, RunnerId, Schedule, State, Timestamp,
+    Added, Attempt, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId,
+    NewJob, NewSchedule, RunnerId, Schedule, State, Timestamp,
 };
 
 /// A handle on one database file.
@@ -205,6 +206,10 @@ impl Store for Sqlite {
         self.read(|connection| claim::claims(connection, owner))
     }
 
+    fn cancels(&mut self, owner: RunnerId) -> Result<Vec<Claim>> {
+        self.read(|connection| cancel::marked(connection, owner))
+    }
+
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {
         self.read(|connection| query::outlook(connection, scope))
     }
@@ -264,6 +269,11 @@ impl Store for Sqlite {
 
     fn release(&mut self, ids: &[JobId], now: Timestamp) -> Result<Vec<Moved>> {
         self.write("release", |tx| control::release(tx, ids, now))
+    }
+
+    fn cancel(&mut self, ids: &[JobId], how: &Cancel, now: Timestamp) -> Result<Cancelling> {
+        let cancel = |tx: &Transaction<'_>| cancel::cancel(tx, ids, how, now);
+        if how.dry_run { self.rehearse(cancel) } else { self.write("cancel", cancel) }
     }
 
     fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>> {

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::{add, chain, claim, edges, judge, query, runner, schedule, schema};
+use super::{add, cancel, chain, claim, edges, judge, query, runner, schedule, schema};
 use crate::job::FlowRunId;
 
 /// An empty database of the current schema.
@@ -111,6 +111,11 @@ fn the_next_time_of_a_run_is_found_by_the_run() {
 fn what_a_runner_owns_is_found_by_its_owner() {
     assert_uses(claim::OWNED, "ax_jobs_owned");
     assert_uses(runner::DISCHARGE, "ax_jobs_owned");
+}
+
+#[test]
+fn what_a_person_wants_ended_is_found_by_its_owner() {
+    assert_uses(cancel::MARKED, "ax_jobs_cancelling");
 }
 
 #[test]

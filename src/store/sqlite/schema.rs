@@ -12,8 +12,11 @@ use crate::crash;
 pub(super) const APPLICATION_ID: i32 = 0x6178_6a62;
 
 /// The migrations, in order; number n leads to version n.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/0001_init.sql"), include_str!("migrations/0002_schedules.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_init.sql"),
+    include_str!("migrations/0002_schedules.sql"),
+    include_str!("migrations/0003_groups.sql"),
+];
 
 /// The version this program knows.
 #[expect(clippy::cast_possible_wrap, clippy::cast_possible_truncation, reason = "a small constant")]

@@ -4,21 +4,31 @@
 //! does not hold, somebody else owns the job now: a late result goes to the
 //! history and nowhere else.
 
-use rusqlite::{OptionalExtension, Transaction, named_params};
+use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
-use super::Fallible;
+use super::{Fallible, judge, row};
 use crate::job::{Captured, Claim, Outcome, Settlement, State, Timestamp, Verdict, state::Event};
 use crate::store::Started;
 
-/// The state of a job, if it still is this claim's.
-fn guarded(tx: &Transaction<'_>, claim: &Claim) -> Fallible<Option<State>> {
+/// A job that still is a claim's.
+struct Guarded {
+    state: State,
+    /// Why a person wants it ended, if one does.
+    cancelling: Option<String>,
+}
+
+/// The job of a claim, if it still is this claim's.
+fn guarded(tx: &Transaction<'_>, claim: &Claim) -> Fallible<Option<Guarded>> {
     const GUARD: &str = "
-        SELECT status FROM ax_jobs
+        SELECT status, cancelling FROM ax_jobs
         WHERE id = :job AND attempts = :attempt AND owner = :owner";
     let mut query = tx.prepare_cached(GUARD)?;
     let guard =
         named_params! { ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner };
-    Ok(query.query_row(guard, |row| row.get(0)).optional()?)
+    let read = |row: &Row<'_>| {
+        Ok(Guarded { state: row.get("status")?, cancelling: row::text(row, "cancelling")? })
+    };
+    Ok(query.query_row(guard, read).optional()?)
 }
 
 /// Writes that the process of a claim was started; nothing if it is too late.
@@ -30,8 +40,8 @@ pub(super) fn start(tx: &Transaction<'_>, started: &Started, now: Timestamp) -> 
         UPDATE ax_attempts SET pid = :pid, start_time = :start_time, started_at = :started_at
         WHERE job_id = :job AND attempt = :attempt";
     let Started { claim, process } = started;
-    let Some(state) = guarded(tx, claim)? else { return Ok(()) };
-    if !Event::Start.allows(state) {
+    let Some(job) = guarded(tx, claim)? else { return Ok(()) };
+    if !Event::Start.allows(job.state) {
         return Ok(());
     }
     tx.prepare_cached(START)?.execute(named_params! {
@@ -59,6 +69,8 @@ pub(super) enum Written {
     Before,
     /// It came after the attempt was given up as lost.
     Late,
+    /// It counts, and this became of the job instead of the verdict.
+    Overruled(Verdict),
 }
 
 /// Writes the end of an attempt.
@@ -67,22 +79,41 @@ pub(super) fn settle(
     settlement: &Settlement,
     now: Timestamp,
 ) -> Fallible<Written> {
-    if !move_job(tx, settlement, now)? {
-        return note_late(tx, settlement);
+    let event = settlement.verdict.event();
+    match guarded(tx, &settlement.claim)? {
+        Some(Guarded { state, cancelling }) if event.allows(state) => {
+            move_job(tx, settlement, cancelling.as_deref(), now)?;
+            if event == Event::GiveBack {
+                forget_attempt(tx, &settlement.claim)?;
+            } else {
+                close_attempt(tx, settlement)?;
+                keep_output(tx, &settlement.claim, &settlement.output)?;
+            }
+            cancel_unfinished(tx, settlement, cancelling.as_deref(), now)
+        }
+        Some(_) | None => note_late(tx, settlement),
     }
-    if settlement.verdict.event() == Event::GiveBack {
-        forget_attempt(tx, &settlement.claim)?;
-    } else {
-        close_attempt(tx, settlement)?;
-        keep_output(tx, &settlement.claim, &settlement.output)?;
+}
+
+/// A job that a person wants ended, and that did not end by itself, ends now.
+fn cancel_unfinished(
+    tx: &Transaction<'_>,
+    settlement: &Settlement,
+    cancelling: Option<&str>,
+    now: Timestamp,
+) -> Fallible<Written> {
+    if cancelling.is_none() || settlement.verdict.event().target().is_final() {
+        return Ok(Written::Anew);
     }
-    Ok(Written::Anew)
+    judge::change(tx, settlement.claim.job, Event::Cancel, cancelling, now)?;
+    Ok(Written::Overruled(Verdict::Cancelled))
 }
 
 const MOVE: &str = "
     UPDATE ax_jobs SET
         status = :to,
         reason = :reason,
+        cancelling = NULL,
         scheduled_at = coalesce(:retry_at, scheduled_at),
         retry_count = retry_count + :retry,
         loss_count = loss_count + :loss,
@@ -94,11 +125,14 @@ const MOVE: &str = "
         runs_at = coalesce(:started_at, runs_at),
         finished_at = iif(:unused, finished_at, :ended_at),
         updated_at = :now
-    WHERE id = :job AND attempts = :attempt AND owner = :owner
-        AND (status = 'dispatched' AND :dispatched OR status = 'running' AND :running)";
+    WHERE id = :job";
 
-/// Moves the job; nothing, and `false`, if it is not this claim's any more.
-fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fallible<bool> {
+fn move_job(
+    tx: &Transaction<'_>,
+    settlement: &Settlement,
+    cancelling: Option<&str>,
+    now: Timestamp,
+) -> Fallible<()> {
     let Settlement { claim, outcome, verdict, process, ended_at, output } = settlement;
     let retry_at = match verdict {
         Verdict::Retry(at) => Some(*at),
@@ -110,12 +144,17 @@ fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fa
         | Verdict::Cancelled => None,
     };
     let error = outcome.error(&output.last_line);
-    let reason = if *verdict == Verdict::Held { error.clone() } else { None };
-    let event = verdict.event();
-    let moved = tx.prepare_cached(MOVE)?.execute(named_params! {
-        ":dispatched": event.allows(State::Dispatched),
-        ":running": event.allows(State::Running),
-        ":to": event.target(),
+    let reason = match verdict {
+        Verdict::Held => error.as_deref(),
+        Verdict::Cancelled => cancelling,
+        Verdict::Success
+        | Verdict::Retry(_)
+        | Verdict::Dead
+        | Verdict::GiveBack
+        | Verdict::Interrupt => None,
+    };
+    tx.prepare_cached(MOVE)?.execute(named_params! {
+        ":to": verdict.event().target(),
         ":reason": reason,
         ":retry_at": retry_at,
         ":retry": retry_at.is_some(),
@@ -128,10 +167,8 @@ fn move_job(tx: &Transaction<'_>, settlement: &Settlement, now: Timestamp) -> Fa
         ":ended_at": ended_at,
         ":now": now,
         ":job": claim.job,
-        ":attempt": claim.attempt,
-        ":owner": claim.owner,
     })?;
-    Ok(moved > 0)
+    Ok(())
 }
 
 /// A claim that was given back has not used its attempt.

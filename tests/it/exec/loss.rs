@@ -168,6 +168,18 @@ fn a_timeout_holds_after_the_runner_is_gone_also_while_the_store_is_busy() {
 }
 
 #[test]
+fn a_job_without_a_runner_is_stopped_when_a_person_wants_it_ended() {
+    let bench = Bench::without_runner();
+    let mut runner = bench.start_runner(&["echo $$ > main; sleep 300 & wait"]);
+    let main = pid_in(&bench.path("main"));
+    runner.kill();
+    fs::write(bench.dir.root().join("cancelled"), "").expect("written");
+    let ends = bench.recorded_ends(1);
+    assert_eq!(ends[0].outcome, Outcome::Cancelled);
+    assert!(!is_alive(main));
+}
+
+#[test]
 fn the_last_ends_are_recorded_for_a_runner_that_may_not_have_stored_them() {
     let bench = Bench::without_runner();
     let mut runner = bench.start_runner(&["exit 1", "exit 2", "exit 3"]);

@@ -30,6 +30,8 @@ pub(crate) enum Op {
     Tick(i64),
     /// `ax retry`.
     Retry { job: usize, downstream: bool, force: bool },
+    /// `ax cancel`.
+    Cancel { job: usize, downstream: bool },
     /// `ax hold`.
     Hold(usize),
     /// `ax release`.
@@ -67,7 +69,7 @@ impl Op {
     /// The events that may happen to a job in this step.
     pub(crate) fn events(&self) -> Vec<Event> {
         let own: &[Event] = match self {
-            Self::Add(_) | Self::AddChain(_) => &[Event::Cancel],
+            Self::Add(_) | Self::AddChain(_) | Self::Cancel { .. } => &[Event::Cancel],
             Self::Link(..) | Self::Unlink(..) => &[],
             Self::Turn { .. } => &[Event::Release, Event::Claim],
             Self::Start(_) => &[Event::Release, Event::Start],
@@ -116,6 +118,7 @@ fn op() -> impl Strategy<Value = Op> {
         5 => (-40..90_i64).prop_map(Op::Tick),
         6 => (at(), any::<bool>(), any::<bool>())
             .prop_map(|(job, downstream, force)| Op::Retry { job, downstream, force }),
+        3 => (at(), any::<bool>()).prop_map(|(job, downstream)| Op::Cancel { job, downstream }),
         2 => at().prop_map(Op::Hold),
         3 => at().prop_map(Op::Release),
         2 => (at(), resolution()).prop_map(|(job, how)| Op::Resolve(job, how)),

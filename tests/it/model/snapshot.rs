@@ -21,6 +21,8 @@ pub(crate) struct JobRow {
     reason: Option<String>,
     key: Option<String>,
     ended: bool,
+    /// Whether a person wants it ended that somebody has in hand.
+    is_marked: bool,
 }
 
 impl JobRow {
@@ -94,6 +96,7 @@ impl Snapshot {
 
     fn check_counts(&self, id: JobId, job: &JobRow) {
         assert_eq!(job.owner.is_some(), job.state.is_owned(), "owner of job {id}: {job:?}");
+        assert!(job.owner.is_some() || !job.is_marked, "a mark on job {id}: {job:?}");
         assert!(job.retry_count <= job.max_retries, "retries of job {id}: {job:?}");
         assert!(job.ended || !job.state.is_final(), "job {id} has no end: {job:?}");
         let history = self.attempts.get(&id).cloned().unwrap_or_default();
@@ -231,5 +234,6 @@ fn job(row: &Row<'_>) -> JobRow {
         reason: value(row, "reason"),
         key: value(row, "key"),
         ended: value::<Option<i64>>(row, "finished_at").is_some(),
+        is_marked: value::<Option<String>>(row, "cancelling").is_some(),
     }
 }

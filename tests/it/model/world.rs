@@ -8,7 +8,7 @@ use ax_scheduler::job::{
     Claim, Claimed, Edge, JobId, Kind, NewJob, Outcome, ParentRef, RunnerId, Settlement, State,
     Timestamp, Verdict,
 };
-use ax_scheduler::store::{Revival, Started, Store, Turn, Turned};
+use ax_scheduler::store::{Cancel, Revival, Started, Store, Turn, Turned};
 use rusqlite::Connection;
 
 use super::op::{Added, Op};
@@ -123,6 +123,11 @@ impl World {
                 let moved = self.bench.store.revive(&[id], how, self.now).ok()?;
                 self.forget_retries(moved.iter().map(|moved| moved.job));
                 Some(())
+            }
+            Op::Cancel { job, downstream } => {
+                let how = Cancel { downstream: *downstream, ..Cancel::default() };
+                let id = self.job(*job)?;
+                self.bench.store.cancel(&[id], &how, self.now).ok().map(drop)
             }
             Op::Hold(job) => {
                 let id = self.job(*job)?;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ax_scheduler::job::{Outcome, State};
+use ax_scheduler::job::{JobId, Outcome, State};
 use ax_scheduler::sched::drive::{End, OnStop, Until};
 
 use super::fakes::{Act, Mood};
@@ -172,6 +172,26 @@ fn the_third_signal_leaves_jobs_behind() {
     assert_eq!((end, setting.states()), (End::Detached, vec![Running]));
     assert_eq!(hall.executors(), 1, "its executor is left alone");
     assert_eq!(setting.store.runners().expect("read").len(), 1, "it is not struck out");
+}
+
+#[test]
+fn a_cancelled_job_is_stopped_also_one_that_misses_it_at_first() {
+    let mut play = Setting::with_jobs(3).start();
+    let claim = play.hall.begun();
+    play.hall.act(claim, Act::Start);
+    play.wait_for_states(&[Running, State::Dispatched, State::Dispatched]);
+    play.hall.be_deaf_to(2);
+    play.cancel(&[1, 3]);
+    play.ring();
+    let next = play.hall.begun();
+    assert_eq!(next.job, JobId(2));
+    play.hall.end(next, 0);
+    play.wait_for_states(&[State::Cancelled, Success, State::Cancelled]);
+    assert!(play.hall.stops().iter().filter(|stopped| **stopped == claim).count() > 2);
+    play.signal();
+    let (mut setting, hall, end) = play.end_well();
+    hall.none_begun();
+    assert_eq!((end, setting.job(1).attempts, setting.job(3).attempts), (End::Finished, 1, 0));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival,
-    Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Query,
+    Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -38,7 +38,7 @@ pub(super) struct Hall {
     begin: Sender<Claim>,
     begins: Receiver<Claim>,
     acts: Arc<Mutex<HashMap<Claim, Sender<Act>>>>,
-    stops: Arc<Mutex<Vec<Claim>>>,
+    stops: Arc<Mutex<Vec<(Claim, Stop)>>>,
     /// How many stops go by unheard.
     deaf: Arc<Mutex<usize>>,
     /// How many executors there are.
@@ -90,7 +90,7 @@ impl Hall {
 
     /// The stops that came, heard or not.
     pub(super) fn stops(&self) -> Vec<Claim> {
-        locked(&self.stops).clone()
+        locked(&self.stops).iter().map(|(claim, _)| *claim).collect()
     }
 
     /// How many executors there are.
@@ -137,15 +137,19 @@ impl Executor for Player {
 struct Prompter(Hall);
 
 impl Stopper for Prompter {
-    fn stop(&self, claim: Claim, _why: Stop) {
+    fn stop(&self, claim: Claim, why: Stop) {
         let Hall { acts, stops, deaf, .. } = &self.0;
-        locked(stops).push(claim);
+        locked(stops).push((claim, why));
         let mut deaf = locked(deaf);
         if *deaf > 0 {
             *deaf -= 1;
         } else if let Some(acts) = locked(acts).get(&claim) {
             // It may have ended by itself.
-            let _ = acts.send(Act::End(Outcome::Interrupted));
+            let outcome = match why {
+                Stop::Shutdown => Outcome::Interrupted,
+                Stop::Cancel => Outcome::Cancelled,
+            };
+            let _ = acts.send(Act::End(outcome));
         }
     }
 }
@@ -210,6 +214,10 @@ impl Store for Moody {
 
     fn claims(&mut self, owner: RunnerId) -> Result<Vec<(Claimed, State)>> {
         self.inner.claims(owner)
+    }
+
+    fn cancels(&mut self, _: RunnerId) -> Result<Vec<Claim>> {
+        unasked()
     }
 
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {
@@ -309,6 +317,10 @@ impl Store for Moody {
     }
 
     fn release(&mut self, _: &[JobId], _: Timestamp) -> Result<Vec<Moved>> {
+        unasked()
+    }
+
+    fn cancel(&mut self, _: &[JobId], _: &Cancel, _: Timestamp) -> Result<Cancelling> {
         unasked()
     }
 

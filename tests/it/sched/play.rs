@@ -135,6 +135,13 @@ impl Play {
         self.signal.send(()).expect("it listens");
     }
 
+    /// `ax cancel`, without its waiting.
+    pub(super) fn cancel(&mut self, ids: &[i64]) {
+        let ids: Vec<_> = ids.iter().copied().map(JobId).collect();
+        let how = store::Cancel::default();
+        self.setting.store.cancel(&ids, &how, SystemClock.now()).expect("a word");
+    }
+
     #[track_caller]
     pub(super) fn wait_for_states(&mut self, states: &[State]) {
         let mut seen = Vec::new();

@@ -12,8 +12,8 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Query, Resolution, Result, Revival,
-    Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Query,
+    Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 
 use super::act;
@@ -174,6 +174,7 @@ impl Store for Door<'_> {
         runners() -> Vec<Runner>;
         turn(turn: &Turn<'_>) -> Turned;
         claims(owner: RunnerId) -> Vec<(Claimed, State)>;
+        cancels(owner: RunnerId) -> Vec<Claim>;
         outlook(scope: Option<FlowRunId>) -> Outlook;
         select(selector: &Selector) -> Vec<JobId>;
         list(query: &Query) -> Vec<Job>;
@@ -189,6 +190,7 @@ impl Store for Door<'_> {
         resolve(ids: &[JobId], how: Resolution, now: Timestamp) -> Vec<Moved>;
         hold(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
         release(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
+        cancel(ids: &[JobId], how: &Cancel, now: Timestamp) -> Cancelling;
         check(now: Timestamp) -> Vec<Fault>;
         mend(fault: &Fault, now: Timestamp) -> Option<String>;
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ax_scheduler::job::{IfExists, JobId, Kind, NewJob, OnLost, ParentRef, State};
+use ax_scheduler::job::{Event, IfExists, JobId, Kind, NewJob, OnLost, ParentRef, State};
 use ax_scheduler::sched::recover;
-use ax_scheduler::store::{Error, Moved, Resolution, Revival, Store};
+use ax_scheduler::store::{Cancel, Error, Moved, Resolution, Revival, Store};
 
 use super::door::{Door, Who};
 use super::world::{Asked, Shared, World};
@@ -61,6 +61,7 @@ impl World {
                 on_lost: job.on_lost,
                 words: Vec::new(),
                 was_called_success: false,
+                last_attempt: None,
             };
             self.jobs.insert(added.id, asked);
         }
@@ -92,6 +93,7 @@ impl World {
                 self.store(0).get(*job).expect("an answer").expect("it was added").attempts;
             let asked = self.jobs.get_mut(job).expect("it was added");
             asked.words.push(attempts);
+            asked.last_attempt = None;
             self.machine.starts_left.insert(*job, i64::from(asked.max_retries) + 1);
         }
     }
@@ -100,7 +102,7 @@ impl World {
     pub(crate) fn control(&mut self) {
         use State::{Cancelled, Dead, Failed, Held, Pending, Ready, Skipped, Success};
         let now = self.machine.now();
-        match self.rng.u32(..3) {
+        match self.rng.u32(..4) {
             0 => {
                 let Some(id) = self.some_job_in(&[Dead, Cancelled, Skipped, Failed]) else {
                     return;
@@ -116,7 +118,8 @@ impl World {
                     self.let_go_on(&moved);
                 }
             }
-            1 => {
+            1 => self.cancel(),
+            2 => {
                 let Some(id) = self.some_job_in(&[Pending, Ready, Failed]) else { return };
                 let moved = self.store(0).hold(&[id], now);
                 self.tell_trace(|| format!("hold {id}: {moved:?}"));
@@ -129,6 +132,26 @@ impl World {
                     self.note_word(id);
                 }
             }
+        }
+    }
+
+    /// A person ends jobs. None of their attempts is made after that.
+    fn cancel(&mut self) {
+        use State::{Dispatched, Failed, Held, Pending, Ready, Running};
+        let open = [Pending, Ready, Dispatched, Running, Failed, Held];
+        let Some(id) = self.some_job_in(&open) else { return };
+        let how =
+            Cancel { downstream: self.rng.bool(), reason: None, dry_run: self.rng.u32(..10) == 0 };
+        let now = self.machine.now();
+        let cancelling = self.store(0).cancel(&[id], &how, now);
+        self.tell_trace(|| format!("cancel {id}: {cancelling:?}"));
+        let Some(cancelling) = cancelling.ok().filter(|_| !how.dry_run) else { return };
+        let ended = cancelling.moved.iter().filter(|moved| moved.event == Event::Cancel);
+        let asked = cancelling.asked.iter().map(|asked| asked.claim.job);
+        for job in ended.map(|moved| moved.job).chain(asked) {
+            let attempts =
+                self.store(0).get(job).expect("an answer").expect("it was added").attempts;
+            self.jobs.get_mut(&job).expect("it was added").last_attempt = Some(attempts);
         }
     }
 

@@ -245,8 +245,9 @@ pub(crate) fn turn(world: &Shared, at: usize) -> bool {
     for claimed in &step.tasks {
         world.check_claim(claimed);
     }
+    world.stop_cancelled(at, &mut scheduler, &step.cancels);
     world.next_due = step.next_due;
-    let is_news = had_news || step.more || !step.tasks.is_empty();
+    let is_news = had_news || step.more || !step.tasks.is_empty() || !step.cancels.is_empty();
     let is_done = !claiming && scheduler.in_hand() == 0 && !scheduler.has_news();
     let runner = &mut world.runners[at];
     runner.queue.extend(step.tasks);
@@ -258,6 +259,26 @@ pub(crate) fn turn(world: &Shared, at: usize) -> bool {
 }
 
 impl World {
+    /// Stops what a person wants ended.
+    fn stop_cancelled(&mut self, at: usize, scheduler: &mut Scheduler, claims: &[Claim]) {
+        let now = self.machine.now();
+        let runner = &mut self.runners[at];
+        let (withdrawn, kept): (Vec<_>, Vec<_>) =
+            runner.queue.drain(..).partition(|job| claims.contains(&job.claim));
+        runner.queue.extend(kept);
+        for job in withdrawn {
+            scheduler.give_back(job.claim, "it was cancelled", now);
+        }
+        for worker in runner.workers.iter().filter(|worker| worker.sent) {
+            if let (Some(job), Some(supervisor)) = (&worker.job, worker.supervisor)
+                && claims.contains(&job.claim)
+            {
+                let order = Order::Stop(job.claim, Stop::Cancel);
+                self.supervisors[supervisor].orders.push_back(order);
+            }
+        }
+    }
+
     /// Tells whether a runner has nothing in hand.
     pub(crate) fn is_free(&self, at: usize) -> bool {
         let runner = &self.runners[at];

@@ -27,7 +27,10 @@ impl World {
         if !supervisor.alive || supervisor.stopped {
             return false;
         }
-        if supervisor.records.is_some() && self.rng.bool() && self.record(at) {
+        if supervisor.records.is_some() && self.rng.bool() && self.ask(at) {
+            return true;
+        }
+        if self.supervisors[at].records.is_some() && self.rng.bool() && self.record(at) {
             return true;
         }
         // What was heard together with the end of the runner comes before it.
@@ -35,6 +38,20 @@ impl World {
             return true;
         }
         self.hear(at) || self.advance(at) || self.record(at) || self.leave(at)
+    }
+
+    /// Asks whether a person wants the job ended that is in hand without a runner.
+    fn ask(&mut self, at: usize) -> bool {
+        let supervisor = &self.supervisors[at];
+        let Some(claim) = supervisor.phase.claim().filter(|_| supervisor.stop.is_none()) else {
+            return false;
+        };
+        let claims = self.store(at).cancels(claim.owner).expect("an answer");
+        let is_wanted = claims.contains(&claim);
+        if is_wanted {
+            self.supervisors[at].stop = Some(Outcome::Cancelled);
+        }
+        is_wanted
     }
 
     /// Hears what the runner says, or that it is gone.
@@ -162,6 +179,10 @@ impl World {
             0 if self.is_storm => not_started("no more processes"),
             1 if self.is_storm => Outcome::Unstartable("no such directory".to_owned()),
             _ => {
+                let Claim { job, attempt, .. } = claimed.claim;
+                let last = self.jobs[&job].last_attempt;
+                let may = last.is_none_or(|last| attempt <= last);
+                assert!(may, "job {job} is started after a person had ended it");
                 let process = self.machine.start(claimed.claim);
                 self.tell_trace(|| format!("{:?} is started", claimed.claim));
                 return Phase::Spawned(claimed, process);

@@ -26,6 +26,8 @@ pub(crate) struct Asked {
     pub(crate) words: Vec<u32>,
     /// Whether a person said that it had ended well.
     pub(crate) was_called_success: bool,
+    /// The last attempt that may be made, since a person ended it.
+    pub(crate) last_attempt: Option<u32>,
 }
 
 /// A world that one after the other may touch, also in the middle of what

@@ -19,6 +19,7 @@ macro_rules! promises {
 }
 
 mod adding;
+mod cancelling;
 mod chains;
 mod claiming;
 mod dependencies;
