@@ -43,6 +43,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "show" -d 'Show everything abo
 complete -c ax -n "__fish_ax_needs_command" -f -a "logs" -d 'Show the output of a job'
 complete -c ax -n "__fish_ax_needs_command" -f -a "log" -d 'Show the output of a job'
 complete -c ax -n "__fish_ax_needs_command" -f -a "cancel" -d 'End jobs; what runs is stopped with everything it started'
+complete -c ax -n "__fish_ax_needs_command" -f -a "wait" -d 'Wait until jobs have ended'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
 complete -c ax -n "__fish_ax_needs_command" -f -a "schedule" -d 'Start jobs again and again, and show when'
@@ -91,6 +92,8 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand add" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
 complete -c ax -n "__fish_ax_using_subcommand add" -l hold -d 'Wait for `ax release` before the first start'
+complete -c ax -n "__fish_ax_using_subcommand add" -l wait -d 'Wait until the job has ended, and exit with its exit code'
+complete -c ax -n "__fish_ax_using_subcommand add" -l follow -d 'Show what the job prints until it has ended, and exit with its exit code'
 complete -c ax -n "__fish_ax_using_subcommand add" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
@@ -300,6 +303,19 @@ complete -c ax -n "__fish_ax_using_subcommand cancel" -l downstream -d 'Also eve
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l dry-run -d 'Say what would be done, and do nothing'
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand cancel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand wait" -s t -l timeout -d 'Wait no longer than this' -r
+complete -c ax -n "__fish_ax_using_subcommand wait" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand wait" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand wait" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand wait" -l exit-code -d 'Exit with the code of the job; of several, of the first that did not succeed'
+complete -c ax -n "__fish_ax_using_subcommand wait" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand hold" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'

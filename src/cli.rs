@@ -155,6 +155,8 @@ pub enum Command {
     Logs(LogsArgs),
     /// End jobs; what runs is stopped with everything it started
     Cancel(CancelArgs),
+    /// Wait until jobs have ended
+    Wait(WaitArgs),
     /// Stop jobs that have not started from starting
     Hold(HoldArgs),
     /// Let held jobs go on
@@ -188,6 +190,7 @@ impl Command {
             Self::Doctor(args) => args.show.wants_json(),
             Self::Show(args) => args.show.wants_json(),
             Self::Cancel(args) => args.show.wants_json(),
+            Self::Wait(args) => args.show.wants_json(),
             Self::Hold(args) => args.show.wants_json(),
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
@@ -230,7 +233,7 @@ pub struct AddArgs {
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
     /// Run again and again, whenever this cron expression comes: `0 2 * * *`, @daily
-    #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true, conflicts_with_all = ["delay", "at", "after", "on_failure", "after_any", "key", "hold", "from"])]
+    #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true, conflicts_with_all = ["delay", "at", "after", "on_failure", "after_any", "key", "hold", "wait", "follow", "from"])]
     pub cron: Option<Cron>,
     #[command(flatten)]
     pub recurrence: RecurrenceArgs,
@@ -245,6 +248,12 @@ pub struct AddArgs {
     /// Wait for `ax release` before the first start
     #[arg(long)]
     pub hold: bool,
+    /// Wait until the job has ended, and exit with its exit code
+    #[arg(long)]
+    pub wait: bool,
+    /// Show what the job prints until it has ended, and exit with its exit code
+    #[arg(long, conflicts_with_all = ["from", "wait", "format", "json"])]
+    pub follow: bool,
     /// Add many jobs, one JSON object a line (`-` is standard input), all or none
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "command")]
     pub from: Option<PathBuf>,
@@ -652,6 +661,30 @@ pub struct CancelArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 all ended with success, 1 one did not (with --exit-code: its own
+code, or 128 and the signal that ended it), 124 out of time, 3 no such job. A
+job that is held has not ended. Nothing is printed but with --format or --json.
+
+Examples:
+  ax wait 12 && ./next.sh
+  ax wait flow:nightly --timeout 2h
+  ax add --wait 'make test'            the same for a new job")]
+pub struct WaitArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    /// Wait no longer than this
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Exit with the code of the job; of several, of the first that did not succeed
+    #[arg(long)]
+    pub exit_code: bool,
     #[command(flatten)]
     pub show: Show,
 }

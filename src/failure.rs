@@ -44,6 +44,11 @@ impl Failure {
         Self::new(exit::FAILED, "failed", message)
     }
 
+    /// Time is up.
+    pub fn timed_out(message: impl Into<String>) -> Self {
+        Self::new(exit::TIMED_OUT, "timed_out", message)
+    }
+
     /// Adds what to type.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -14,9 +14,9 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use crate::cli::{AddArgs, Format, Show};
-use crate::cmd::{Answer, Context, alive, schedule, words};
+use crate::cmd::{Answer, Context, alive, logs, schedule, wait, words};
 use crate::failure::Failure;
-use crate::job::{Added, Job, NewJob};
+use crate::job::{Added, Job, JobId, NewJob};
 use crate::output::added::AddedJobs;
 use crate::store::{Error, Store};
 
@@ -36,43 +36,60 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
         return Err(Failure::usage(message).hint("say when it comes with --cron"));
     }
     let draft = Draft::read(&args, context.now())?;
-    match &args.from {
-        Some(path) => from(path, &draft, args.show, context),
-        None => one(&args, draft, context),
+    let mut store = context.store()?;
+    let store = store.as_mut();
+    let added = match &args.from {
+        Some(path) => from(path, &draft, store, context)?,
+        None => one(&args, draft, store, context)?,
+    };
+    context.wake_runners();
+    let ids: Vec<JobId> = added.iter().map(|added| added.id).collect();
+    if args.follow {
+        // The output of the job is all that stands on stdout.
+        let _ = writeln!(context.err, "job {}", ids[0]);
+        logs::follow(ids[0], store, context)?;
+    } else {
+        let answer = answer(added, args.from.is_none(), args.show, store, context)?;
+        if !args.wait {
+            return Ok(answer);
+        }
+        context.print(&answer)?;
     }
+    wait::until_ended(&ids, None, store, context)?.answer(true)
 }
 
-fn one(args: &AddArgs, draft: Draft, context: &mut Context<'_>) -> Result<Answer, Failure> {
+fn one(
+    args: &AddArgs,
+    draft: Draft,
+    store: &mut dyn Store,
+    context: &mut Context<'_>,
+) -> Result<Vec<Added>, Failure> {
     let command = words::command(&args.command, &mut io::stdin().lock())?;
     let job = NewJob { key: args.key.clone(), ..draft.job(command) };
-    let mut store = context.store()?;
     let added = store.add(std::slice::from_ref(&job), context.now())?;
     tell(&added, &job, context);
-    finish(added, true, args.show, store.as_mut(), context)
+    Ok(added)
 }
 
 fn from(
     path: &Path,
     draft: &Draft,
-    show: Show,
-    context: &mut Context<'_>,
-) -> Result<Answer, Failure> {
+    store: &mut dyn Store,
+    context: &Context<'_>,
+) -> Result<Vec<Added>, Failure> {
     let mut batch = lines::read(path, draft)?;
-    let mut store = context.store()?;
     batch.check(&mut |selector| store.select(selector))?;
-    let added = store.add(&batch.jobs, context.now()).map_err(|error| batch.explain(error))?;
-    finish(added, false, show, store.as_mut(), context)
+    store.add(&batch.jobs, context.now()).map_err(|error| batch.explain(error))
 }
 
-/// Wakes the runners and answers with the jobs that were added.
-pub(super) fn finish(
+/// Answers with the jobs that were added.
+pub(super) fn answer(
     added: Vec<Added>,
     one: bool,
     show: Show,
     store: &mut dyn Store,
     context: &Context<'_>,
 ) -> Result<Answer, Failure> {
-    context.wake_runners();
     let jobs = if needs_jobs(show) {
         let moment = alive::moment(store, &context.data_dir(), context.now())?;
         Some((stored(&added, store)?, moment))

@@ -19,7 +19,8 @@ pub(super) fn run(args: ApplyArgs, context: &Context<'_>) -> Result<Answer, Fail
         None => {
             let mut store = context.store()?;
             let added = store.enqueue(&chain, context.now())?.added;
-            add::finish(added, false, args.show, store.as_mut(), context)
+            context.wake_runners();
+            add::answer(added, false, args.show, store.as_mut(), context)
         }
         Some(schedule) => register(flow.name, schedule, chain, &args, context),
     }

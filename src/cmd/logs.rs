@@ -32,15 +32,45 @@ pub(super) fn run(args: LogsArgs, context: &mut Context<'_>) -> Result<Answer, F
     let Some(attempt) = attempt else { return Err(no_attempt(job, args.attempt)) };
     refuse_lost_output(store, &context.data_dir(), job, attempt)?;
     let mut reader = Reader { store, dir: context.data_dir(), job, attempt, output: None };
-    if io::stdout().is_terminal() {
-        let mut out = Escaping::new(BufWriter::new(&mut *context.out));
-        reader.copy(&args, &mut out)?;
-        out.finish().map_err(unprinted)?;
-    } else {
-        reader.copy(&args, &mut *context.out)?;
-    }
-    context.out.flush().map_err(unprinted)?;
+    show(context.out, |out| reader.copy(args.follow, args.lines, out))?;
     Ok(Answer::silent(exit::DONE))
+}
+
+/// Shows what all attempts of a job print, until it has ended.
+///
+/// # Errors
+/// When the store or the output cannot be read, or nobody takes what is shown.
+pub(super) fn follow(
+    job: JobId,
+    store: &mut dyn Store,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let dir = context.data_dir();
+    show(context.out, |out| {
+        let mut seen = 0;
+        while let Some(attempt) = next_attempt(store, job, seen)? {
+            let mut reader =
+                Reader { store: &mut *store, dir: dir.clone(), job, attempt, output: None };
+            reader.copy(true, None, out)?;
+            seen = attempt;
+        }
+        Ok(())
+    })
+}
+
+/// Copies to `out`; what goes to a terminal is escaped.
+fn show(
+    out: &mut dyn Write,
+    copy: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if io::stdout().is_terminal() {
+        let mut escaping = Escaping::new(BufWriter::new(&mut *out));
+        copy(&mut escaping)?;
+        escaping.finish().map_err(unprinted)?;
+    } else {
+        copy(out)?;
+    }
+    out.flush().map_err(unprinted)
 }
 
 /// A long output whose file somebody removed is not an empty one.
@@ -72,10 +102,9 @@ fn no_attempt(job: JobId, wanted: Option<u32>) -> Failure {
 /// The attempt that was asked for, or the last one that was started.
 fn attempt(store: &mut dyn Store, job: JobId, wanted: Option<u32>) -> Result<Option<u32>, Failure> {
     let history = store.attempts(job)?;
-    let was_started = |one: &&Attempt| one.started_at.is_some() || one.ended_at.is_some();
     let found = match wanted {
         Some(number) => history.iter().find(|one| one.attempt == number),
-        None => history.iter().rev().find(was_started),
+        None => history.iter().rev().find(|one| was_started(one)),
     };
     Ok(found.map(|one| one.attempt))
 }
@@ -97,6 +126,23 @@ fn wait_for_attempt(
     }
 }
 
+/// Waits for the attempt after this one; `None` if the job ends without one.
+fn next_attempt(store: &mut dyn Store, job: JobId, seen: u32) -> Result<Option<u32>, Failure> {
+    loop {
+        let over = state_is_final(store, job)?;
+        let history = store.attempts(job)?;
+        let next = history.iter().find(|one| one.attempt > seen && was_started(one));
+        if next.is_some() || over {
+            return Ok(next.map(|one| one.attempt));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+const fn was_started(one: &Attempt) -> bool {
+    one.started_at.is_some() || one.ended_at.is_some()
+}
+
 fn state_is_final(store: &mut dyn Store, job: JobId) -> Result<bool, Failure> {
     Ok(store.get(job)?.ok_or(Error::NoSuchJob(job))?.state.is_final())
 }
@@ -113,11 +159,16 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn copy(&mut self, args: &LogsArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    fn copy(
+        &mut self,
+        follow: bool,
+        lines: Option<usize>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         loop {
             // Asked before reading: what is written in between is read as well.
-            let over = !args.follow || self.has_ended()?;
-            self.copy_new(args.lines, out)?;
+            let over = !follow || self.has_ended()?;
+            self.copy_new(lines, out)?;
             if over {
                 return Ok(());
             }

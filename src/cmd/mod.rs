@@ -26,6 +26,7 @@ mod show;
 mod status;
 mod supervise;
 pub mod surroundings;
+mod wait;
 mod watch;
 mod words;
 
@@ -73,6 +74,16 @@ impl Context<'_> {
         DataDir::of(&self.db)
     }
 
+    /// Prints what an answer has to say.
+    ///
+    /// # Errors
+    /// When it cannot be printed.
+    fn print(&mut self, answer: &Answer) -> Result<(), Failure> {
+        let Some(view) = &answer.view else { return Ok(()) };
+        let style = output::style(self.color, &io::stdout());
+        output::print(view.as_ref(), answer.show, style, self.out).map_err(unprinted)
+    }
+
     /// Wakes the runners, because there is something to do.
     pub fn wake_runners(&self) {
         wake::wake_runners(&self.data_dir());
@@ -114,10 +125,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Fai
     let db = data_dir::real_path(&db);
     let mut context = Context { out, err, db, color: cli.global.color };
     let answer = dispatch(cli.command, &mut context)?;
-    if let Some(view) = &answer.view {
-        let style = output::style(context.color, &io::stdout());
-        output::print(view.as_ref(), answer.show, style, context.out).map_err(unprinted)?;
-    }
+    context.print(&answer)?;
     Ok(answer.exit)
 }
 
@@ -134,6 +142,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Show(args) => show::run(args, context),
         Command::Logs(args) => logs::run(args, context),
         Command::Cancel(args) => cancel::run(args, context),
+        Command::Wait(args) => wait::run(args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),

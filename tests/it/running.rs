@@ -7,6 +7,7 @@ mod losing;
 mod serving;
 mod sharing;
 mod stopping;
+mod waiting;
 
 use super::harness::{Desk, Runner, gate};
 

@@ -53,7 +53,8 @@ pub(super) fn answer(
         let added = |id: &JobId| Added { id: *id, new: scheduled.new };
         scheduled.next.iter().flat_map(|next| &next.jobs).map(added).collect()
     };
-    jobs::finish(scheduled.iter().flat_map(jobs).collect(), one, show, store, context)
+    context.wake_runners();
+    jobs::answer(scheduled.iter().flat_map(jobs).collect(), one, show, store, context)
 }
 
 /// The schedule of this name.
