@@ -163,6 +163,8 @@ pub enum Command {
     Release(ReleaseArgs),
     /// Start jobs again and again, and show when
     Schedule(Box<ScheduleArgs>),
+    /// Delete jobs that ended long ago, with their output
+    Prune(PruneArgs),
     /// Show counts by state, and the runners that are alive
     #[command(visible_alias = "st")]
     Status(StatusArgs),
@@ -191,6 +193,7 @@ impl Command {
             Self::Show(args) => args.show.wants_json(),
             Self::Cancel(args) => args.show.wants_json(),
             Self::Wait(args) => args.show.wants_json(),
+            Self::Prune(args) => args.show.wants_json(),
             Self::Hold(args) => args.show.wants_json(),
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
@@ -847,6 +850,22 @@ pub struct ScheduleNextArgs {
 
 fn cron(text: &str) -> Result<Cron, String> {
     text.parse()
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Deletes what ended with success, dead, cancelled or skipped, and nothing that a
+job depends on that has not ended. Ids are never used again. Runners and other
+commands go on meanwhile. Only this command deletes jobs.")]
+pub struct PruneArgs {
+    /// What ended so long ago or longer: 30d, 12h; 0 is everything that has ended
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub older_than: Duration,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod list;
 mod logs;
 mod man;
 mod printed;
+mod prune;
 mod recover;
 mod release;
 mod retry;
@@ -143,6 +144,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Logs(args) => logs::run(args, context),
         Command::Cancel(args) => cancel::run(args, context),
         Command::Wait(args) => wait::run(args, context),
+        Command::Prune(args) => prune::run(args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),

@@ -18,6 +18,7 @@ pub mod list;
 pub mod moved;
 pub mod paint;
 pub mod progress;
+pub mod pruned;
 pub mod schedule;
 pub mod show;
 pub mod status;

@@ -381,6 +381,28 @@ pub struct Asked {
     pub title: String,
 }
 
+/// What [`Store::prune`] is to delete.
+#[derive(Clone, Copy, Debug)]
+pub struct Prune {
+    /// What ended then or earlier.
+    pub before: Timestamp,
+    /// Where the batch before ended: [`Pruned::next`].
+    pub after: Option<(Timestamp, JobId)>,
+    /// Only say what would be deleted.
+    pub dry_run: bool,
+}
+
+/// What a batch of [`Store::prune`] came to.
+#[derive(Clone, Debug, Default)]
+pub struct Pruned {
+    /// The jobs that are gone, and how they had ended.
+    pub removed: Vec<(JobId, State)>,
+    /// Their attempts whose output is in a file, which nobody needs any more.
+    pub files: Vec<(JobId, u32)>,
+    /// Where the next batch begins; `None` after the last.
+    pub next: Option<(Timestamp, JobId)>,
+}
+
 /// How a person resolves an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
@@ -511,6 +533,10 @@ pub trait Store: Send {
     /// has in hand; what a runner owns is marked, and ends cancelled when its
     /// attempt ends, unless that ends the job by itself. All or none.
     fn cancel(&mut self, ids: &[JobId], how: &Cancel, now: Timestamp) -> Result<Cancelling>;
+
+    /// Deletes a batch of what ended long ago, with all that belongs to it, but
+    /// never a parent of an unfinished job. Nothing else deletes a job.
+    fn prune(&mut self, how: &Prune) -> Result<Pruned>;
 
     /// Looks for everything that is wrong inside the database.
     fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>>;

@@ -156,6 +156,72 @@ id,status,reason
 }
 
 #[test]
+fn what_ended_long_ago_is_removed_and_its_number_is_not_given_again() {
+    let desk = desk_after(&[
+        &["add", "head -c 10000 /dev/zero"],
+        &["add", "-r", "0", "exit 3"],
+        &["add", "--delay", "1h", "--after-any", "2", "true"],
+        &["run", "--once"],
+    ]);
+    assert!(desk.file("ax.db.d/out/1.1.log").exists());
+    let commands: &[&[&str]] = &[
+        &["prune"],
+        &["prune", "--older-than", "-1"],
+        &["prune", "--older-than", "1h"],
+        &["prune", "--older-than", "0", "--dry-run"],
+        &["prune", "--older-than", "0", "--json"],
+        &["logs", "1"],
+        &["deps", "1"],
+        &["add", "--after", "1", "true"],
+        &["cancel", "3"],
+        &["prune", "--older-than", "0"],
+        &["list", "all"],
+        &["add", "true"],
+        &["doctor"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax prune
+ax: the following required arguments were not provided: --older-than <DURATION>
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax prune --older-than -1
+ax: invalid value '-1' for '--older-than <DURATION>': a duration cannot be negative
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax prune --older-than 1h
+0 jobs removed
+$ ax prune --older-than 0 --dry-run
+1 job would be removed (1 success)
+$ ax prune --older-than 0 --json
+[
+{"id":1,"done":"removed","status":"success","dry_run":false}
+]
+$ ax logs 1
+ax: no such job: 1
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax deps 1
+ax: no such job: 1
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax add --after 1 true
+ax: no such job: 1
+hint: `ax list all` shows the jobs there are
+[exit 3]
+$ ax cancel 3
+3 true: cancelled
+$ ax prune --older-than 0
+2 jobs removed (1 dead, 1 cancelled)
+$ ax list all
+$ ax add true
+4
+$ ax doctor
+no findings
+"#);
+    assert!(!desk.file("ax.db.d/out/1.1.log").exists());
+}
+
+#[test]
 fn jobs_that_would_wait_for_each_other_are_refused_with_the_circle() {
     let desk = desk_after(&[&["add", "true"], &["add", "--after", "1", "true"]]);
     let commands: &[&[&str]] = &[

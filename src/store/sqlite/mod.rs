@@ -18,6 +18,7 @@ mod judge;
 mod open;
 #[cfg(test)]
 mod plans;
+mod prune;
 mod query;
 mod row;
 mod runner;
@@ -31,8 +32,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Enqueued, Fault, Moved, NewRunner, Outlook, Query, Repair,
-    Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Cure, Enqueued, Fault, Moved, NewRunner, Outlook, Prune, Pruned,
+    Query, Repair, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
@@ -274,6 +275,13 @@ impl Store for Sqlite {
     fn cancel(&mut self, ids: &[JobId], how: &Cancel, now: Timestamp) -> Result<Cancelling> {
         let cancel = |tx: &Transaction<'_>| cancel::cancel(tx, ids, how, now);
         if how.dry_run { self.rehearse(cancel) } else { self.write("cancel", cancel) }
+    }
+
+    fn prune(&mut self, how: &Prune) -> Result<Pruned> {
+        if how.dry_run {
+            return self.read(|connection| prune::look(connection, how));
+        }
+        self.write("prune", |tx| prune::prune(tx, how))
     }
 
     fn check(&mut self, now: Timestamp) -> Result<Vec<Fault>> {

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::{add, cancel, chain, claim, edges, judge, query, runner, schedule, schema};
+use super::{add, cancel, chain, claim, edges, judge, prune, query, runner, schedule, schema};
 use crate::job::FlowRunId;
 
 /// An empty database of the current schema.
@@ -116,6 +116,13 @@ fn what_a_runner_owns_is_found_by_its_owner() {
 #[test]
 fn what_a_person_wants_ended_is_found_by_its_owner() {
     assert_uses(cancel::MARKED, "ax_jobs_cancelling");
+}
+
+#[test]
+fn what_ended_long_ago_is_read_in_the_order_of_its_end() {
+    assert_uses(prune::OLD, "ax_jobs_ended");
+    let plan = plan(prune::OLD);
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }
 
 #[test]

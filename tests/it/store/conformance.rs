@@ -27,6 +27,7 @@ mod families;
 mod keys;
 mod linking;
 mod people;
+mod pruning;
 mod reading;
 mod revival;
 mod runners;
