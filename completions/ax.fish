@@ -43,6 +43,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "show" -d 'Show everything abo
 complete -c ax -n "__fish_ax_needs_command" -f -a "logs" -d 'Show the output of a job'
 complete -c ax -n "__fish_ax_needs_command" -f -a "log" -d 'Show the output of a job'
 complete -c ax -n "__fish_ax_needs_command" -f -a "cancel" -d 'End jobs; what runs is stopped with everything it started'
+complete -c ax -n "__fish_ax_needs_command" -f -a "edit" -d 'Change a job that waits'
 complete -c ax -n "__fish_ax_needs_command" -f -a "wait" -d 'Wait until jobs have ended'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
@@ -303,6 +304,30 @@ complete -c ax -n "__fish_ax_using_subcommand cancel" -l downstream -d 'Also eve
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l dry-run -d 'Say what would be done, and do nothing'
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand cancel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand edit" -s n -l name -d 'What people call the job' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -s d -l delay -d 'Run this much later than now: 90 (seconds), 10m, 1h30m, 2d' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l at -d 'Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -s p -l priority -d 'Higher runs first' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -s t -l timeout -d 'The longest an attempt may run, or `none`' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -s r -l max-retries -l retries -d 'Failures after which another attempt is made' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-delay -d 'The wait before the first retry' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-backoff -d 'By what each further wait is longer (1 or more)' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-max-delay -d 'The longest wait between attempts' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l on-lost -d 'When an outcome is unknown' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
+hold\t'Stop and let a person decide'
+fail\t'Count it as failed for good'"
+complete -c ax -n "__fish_ax_using_subcommand edit" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand edit" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand edit" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand wait" -s t -l timeout -d 'Wait no longer than this' -r
 complete -c ax -n "__fish_ax_using_subcommand wait" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'

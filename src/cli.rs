@@ -155,6 +155,8 @@ pub enum Command {
     Logs(LogsArgs),
     /// End jobs; what runs is stopped with everything it started
     Cancel(CancelArgs),
+    /// Change a job that waits
+    Edit(Box<EditArgs>),
     /// Wait until jobs have ended
     Wait(WaitArgs),
     /// Stop jobs that have not started from starting
@@ -194,6 +196,7 @@ impl Command {
             Self::Cancel(args) => args.show.wants_json(),
             Self::Wait(args) => args.show.wants_json(),
             Self::Prune(args) => args.show.wants_json(),
+            Self::Edit(args) => args.show.wants_json(),
             Self::Hold(args) => args.show.wants_json(),
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
@@ -664,6 +667,63 @@ pub struct CancelArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A job that a runner has claimed or that has ended cannot be changed: exit 4.
+
+Examples:
+  ax edit 12 --priority 9 --timeout 2h
+  ax edit last --at 'tomorrow 02:00'
+  ax edit 12 -- ./report.sh --all      another command")]
+pub struct EditArgs {
+    /// Which job
+    pub id: String,
+    /// What people call the job
+    #[arg(short, long)]
+    pub name: Option<String>,
+    /// Run this much later than now: 90 (seconds), 10m, 1h30m, 2d
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration, conflicts_with = "at")]
+    pub delay: Option<Duration>,
+    /// Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Higher runs first
+    #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
+    pub priority: Option<i64>,
+    /// The longest an attempt may run, or `none`
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = timeout)]
+    pub timeout: Option<Timeout>,
+    /// Between TERM and KILL when an attempt is stopped
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub kill_after: Option<Duration>,
+    /// Failures after which another attempt is made
+    #[arg(
+        short = 'r',
+        long,
+        visible_alias = "retries",
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
+    pub max_retries: Option<u32>,
+    /// The wait before the first retry
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub retry_delay: Option<Duration>,
+    /// By what each further wait is longer (1 or more)
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub retry_backoff: Option<f64>,
+    /// The longest wait between attempts
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub retry_max_delay: Option<Duration>,
+    /// When an outcome is unknown
+    #[arg(long, value_name = "POLICY")]
+    pub on_lost: Option<OnLost>,
+    /// Another command: one word is shell text (`-` reads it from standard input), several words are run as they are
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
     #[command(flatten)]
     pub show: Show,
 }

@@ -5,7 +5,7 @@
 //! jobs or none.
 
 mod batch;
-mod draft;
+pub(super) mod draft;
 mod line;
 mod lines;
 mod problems;

@@ -54,7 +54,7 @@ fn settings(args: &JobArgs) -> Settings {
     }
 }
 
-const fn on_lost(policy: cli::OnLost) -> OnLost {
+pub(super) const fn on_lost(policy: cli::OnLost) -> OnLost {
     match policy {
         cli::OnLost::Requeue => OnLost::Requeue,
         cli::OnLost::Hold => OnLost::Hold,

@@ -10,6 +10,7 @@ mod cancel;
 mod completions;
 mod deps;
 mod doctor;
+mod edit;
 mod hold;
 mod job_options;
 mod list;
@@ -145,6 +146,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Cancel(args) => cancel::run(args, context),
         Command::Wait(args) => wait::run(args, context),
         Command::Prune(args) => prune::run(args, context),
+        Command::Edit(args) => edit::run(*args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),

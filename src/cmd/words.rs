@@ -10,7 +10,10 @@ use crate::job::command::MAX_WORD;
 
 /// One word is a text for the shell, several are a program and its arguments
 /// as they are, and `-` reads a text for the shell from `stdin`.
-pub(super) fn command(words: &[OsString], stdin: &mut dyn Read) -> Result<Command, Failure> {
+pub(in crate::cmd) fn command(
+    words: &[OsString],
+    stdin: &mut dyn Read,
+) -> Result<Command, Failure> {
     let command = match words {
         [] => return Err(missing()),
         [dash] if dash == "-" => Command::Shell(read(stdin)?),

@@ -101,7 +101,7 @@ impl FromStr for State {
 pub enum Event {
     /// Due, and every dependency is met.
     Release,
-    /// An unmet dependency was added before the job started.
+    /// An unmet dependency or a later time was given to a job that was ready.
     Block,
     /// A runner took the job.
     Claim,

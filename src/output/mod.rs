@@ -8,6 +8,7 @@
 pub mod added;
 pub mod cancelled;
 pub mod cells;
+pub mod edited;
 pub mod event;
 #[cfg(test)]
 pub(crate) mod example;

@@ -12,9 +12,9 @@ pub mod sqlite;
 use std::path::PathBuf;
 
 use crate::job::{
-    Added, Attempt, Chain, Claim, Claimed, Dependency, Edge, Event, FlowRunId, Job, JobId, NewJob,
-    NewSchedule, Process, RunnerId, Schedule, Settlement, State, Timestamp, Verdict,
-    schedule::NextStart,
+    Added, Attempt, Chain, Claim, Claimed, Command, Dependency, Edge, Event, FlowRunId, Job, JobId,
+    NewJob, NewSchedule, Process, RunnerId, Schedule, Settings, Settlement, State, Timestamp,
+    Verdict, schedule::NextStart,
 };
 
 pub use fault::{Cure, Fault, FaultKind, Repair};
@@ -381,6 +381,19 @@ pub struct Asked {
     pub title: String,
 }
 
+/// What is to change about a job; nothing where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edit {
+    /// What people call it.
+    pub name: Option<String>,
+    /// What it runs.
+    pub command: Option<Command>,
+    /// When it is due.
+    pub due: Option<Timestamp>,
+    /// How it runs.
+    pub settings: Settings,
+}
+
 /// What [`Store::prune`] is to delete.
 #[derive(Clone, Copy, Debug)]
 pub struct Prune {
@@ -533,6 +546,10 @@ pub trait Store: Send {
     /// has in hand; what a runner owns is marked, and ends cancelled when its
     /// attempt ends, unless that ends the job by itself. All or none.
     fn cancel(&mut self, ids: &[JobId], how: &Cancel, now: Timestamp) -> Result<Cancelling>;
+
+    /// Changes a job that waits, and nothing about one that somebody has in
+    /// hand or that has ended.
+    fn edit(&mut self, id: JobId, edit: &Edit, now: Timestamp) -> Result<()>;
 
     /// Deletes a batch of what ended long ago, with all that belongs to it, but
     /// never a parent of an unfinished job. Nothing else deletes a job.

@@ -222,6 +222,58 @@ no findings
 }
 
 #[test]
+fn a_job_that_waits_is_edited_and_others_are_refused_in_words() {
+    let desk = desk_after(&[
+        &["add", "-n", "report", "--delay", "1h", "true"],
+        &["add", "true"],
+        &["run", "--once"],
+    ]);
+    let commands: &[&[&str]] = &[
+        &["edit"],
+        &["edit", "1"],
+        &["edit", "1", "--priority", "x"],
+        &["edit", "1", "-p", "9", "--timeout", "none", "-r", "0", "-n", "sum", "wc -l *"],
+        &["edit", "1", "--delay", "0", "--", "echo", "a b"],
+        &["list", "1", "--columns", "id,name,command,priority,timeout_s,max_retries,status"],
+        &["edit", "2", "-p", "1"],
+        &["edit", "1,2", "-p", "1"],
+        &["edit", "9", "-p", "1"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax edit
+ax: the following required arguments were not provided: <ID>
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax edit 1
+ax: nothing was said that is to change
+hint: `ax edit --help` shows what can be changed
+[exit 2]
+$ ax edit 1 --priority x
+ax: invalid value 'x' for '--priority <PRIORITY>': invalid digit found in string
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax edit 1 -p 9 --timeout none -r 0 -n sum 'wc -l *'
+1 sum: changed
+$ ax edit 1 --delay 0 -- echo 'a b'
+1 sum: changed
+$ ax list 1 --columns 'id,name,command,priority,timeout_s,max_retries,status'
+ID  NAME  COMMAND  PRIORITY  TIMEOUT_S  MAX_RETRIES  STATUS
+ 1  sum  echo 'a b'  9  -  0  pending
+$ ax edit 2 -p 1
+ax: job 2 is success, and only a job that waits can be edited
+hint: `ax add` puts another one in
+[exit 4]
+$ ax edit '1,2' -p 1
+ax: `1,2` names 2 jobs, and only one can be meant
+[exit 2]
+$ ax edit 9 -p 1
+ax: no such job: 9
+hint: `ax list all` shows the jobs there are
+[exit 3]
+"#);
+}
+
+#[test]
 fn jobs_that_would_wait_for_each_other_are_refused_with_the_circle() {
     let desk = desk_after(&[&["add", "true"], &["add", "--after", "1", "true"]]);
     let commands: &[&[&str]] = &[

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use chrono::Local;
 
@@ -37,7 +38,7 @@ impl Draft {
             name: args.name.clone(),
             if_exists: if_exists(args.if_exists),
             settings: Settings { hold: args.hold.then_some(true), ..settings },
-            due: due(args, now)?,
+            due: due(args.delay, args.at.as_deref(), now)?.unwrap_or(now),
             place,
             extra_env,
             parents: parents(args)?,
@@ -79,13 +80,18 @@ const fn if_exists(choice: cli::IfExists) -> IfExists {
     }
 }
 
-fn due(args: &AddArgs, now: Timestamp) -> Result<Timestamp, Failure> {
-    match (args.delay, &args.at) {
-        (Some(delay), _) => Ok(now.plus(delay)),
-        (None, Some(text)) => {
-            when::time(text, now, &Local).map_err(|why| Failure::usage(format!("--at {why}")))
-        }
-        (None, None) => Ok(now),
+/// When `--delay` or `--at` says that it is due; `None` if neither does.
+pub(in crate::cmd) fn due(
+    delay: Option<Duration>,
+    at: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, Failure> {
+    match (delay, at) {
+        (Some(delay), _) => Ok(Some(now.plus(delay))),
+        (None, Some(text)) => when::time(text, now, &Local)
+            .map(Some)
+            .map_err(|why| Failure::usage(format!("--at {why}"))),
+        (None, None) => Ok(None),
     }
 }
 

@@ -13,6 +13,7 @@ mod check;
 mod claim;
 mod control;
 mod edges;
+mod edit;
 mod error;
 mod judge;
 mod open;
@@ -32,8 +33,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Enqueued, Fault, Moved, NewRunner, Outlook, Prune, Pruned,
-    Query, Repair, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Fault, Moved, NewRunner, Outlook, Prune,
+    Pruned, Query, Repair, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn,
+    Turned,
 };
 use crate::crash;
 use crate::job::{
@@ -275,6 +277,10 @@ impl Store for Sqlite {
     fn cancel(&mut self, ids: &[JobId], how: &Cancel, now: Timestamp) -> Result<Cancelling> {
         let cancel = |tx: &Transaction<'_>| cancel::cancel(tx, ids, how, now);
         if how.dry_run { self.rehearse(cancel) } else { self.write("cancel", cancel) }
+    }
+
+    fn edit(&mut self, id: JobId, edit: &Edit, now: Timestamp) -> Result<()> {
+        self.write("edit", |tx| edit::edit(tx, id, edit, now))
     }
 
     fn prune(&mut self, how: &Prune) -> Result<Pruned> {

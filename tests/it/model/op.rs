@@ -32,6 +32,8 @@ pub(crate) enum Op {
     Retry { job: usize, downstream: bool, force: bool },
     /// `ax cancel`.
     Cancel { job: usize, downstream: bool },
+    /// `ax edit` of a priority and a time.
+    Edit { job: usize, priority: i64, due_in: Option<u64> },
     /// `ax hold`.
     Hold(usize),
     /// `ax release`.
@@ -84,6 +86,7 @@ impl Op {
                 Event::Cancel,
             ],
             Self::Retry { .. } => &[Event::Revive, Event::ReviveForced, Event::ResolveRetry],
+            Self::Edit { .. } => return vec![Event::Block],
             Self::Hold(_) => return vec![Event::Hold],
             Self::Release(_) => &[Event::Unhold],
             Self::Resolve(_, Resolution::Success) => &[Event::ResolveSuccess],
@@ -119,6 +122,8 @@ fn op() -> impl Strategy<Value = Op> {
         6 => (at(), any::<bool>(), any::<bool>())
             .prop_map(|(job, downstream, force)| Op::Retry { job, downstream, force }),
         3 => (at(), any::<bool>()).prop_map(|(job, downstream)| Op::Cancel { job, downstream }),
+        2 => (at(), 0..3_i64, prop::option::of(0..60_u64))
+            .prop_map(|(job, priority, due_in)| Op::Edit { job, priority, due_in }),
         2 => at().prop_map(Op::Hold),
         3 => at().prop_map(Op::Release),
         2 => (at(), resolution()).prop_map(|(job, how)| Op::Resolve(job, how)),

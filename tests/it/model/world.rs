@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use ax_scheduler::job::dependency::Readiness;
 use ax_scheduler::job::{
-    Claim, Claimed, Edge, JobId, Kind, NewJob, Outcome, ParentRef, RunnerId, Settlement, State,
-    Timestamp, Verdict,
+    Claim, Claimed, Edge, JobId, Kind, NewJob, Outcome, ParentRef, RunnerId, Settings, Settlement,
+    State, Timestamp, Verdict,
 };
-use ax_scheduler::store::{Cancel, Revival, Started, Store, Turn, Turned};
+use ax_scheduler::store::{Cancel, Edit, Revival, Started, Store, Turn, Turned};
 use rusqlite::Connection;
 
 use super::op::{Added, Op};
@@ -128,6 +128,13 @@ impl World {
                 let how = Cancel { downstream: *downstream, ..Cancel::default() };
                 let id = self.job(*job)?;
                 self.bench.store.cancel(&[id], &how, self.now).ok().map(drop)
+            }
+            Op::Edit { job, priority, due_in } => {
+                let settings = Settings { priority: Some(*priority), ..Settings::default() };
+                let due = due_in.map(|wait| self.now.plus(Duration::from_secs(wait)));
+                let edit = Edit { due, settings, ..Edit::default() };
+                let id = self.job(*job)?;
+                self.bench.store.edit(id, &edit, self.now).ok()
             }
             Op::Hold(job) => {
                 let id = self.job(*job)?;

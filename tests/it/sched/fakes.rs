@@ -14,8 +14,8 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Prune, Pruned,
-    Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Prune,
+    Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -321,6 +321,10 @@ impl Store for Moody {
     }
 
     fn cancel(&mut self, _: &[JobId], _: &Cancel, _: Timestamp) -> Result<Cancelling> {
+        unasked()
+    }
+
+    fn edit(&mut self, _: JobId, _: &Edit, _: Timestamp) -> Result<()> {
         unasked()
     }
 

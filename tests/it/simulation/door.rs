@@ -12,8 +12,8 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Prune, Pruned,
-    Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Prune,
+    Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
 };
 
 use super::act;
@@ -191,6 +191,7 @@ impl Store for Door<'_> {
         hold(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
         release(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
         cancel(ids: &[JobId], how: &Cancel, now: Timestamp) -> Cancelling;
+        edit(id: JobId, edit: &Edit, now: Timestamp) -> ();
         prune(how: &Prune) -> Pruned;
         check(now: Timestamp) -> Vec<Fault>;
         mend(fault: &Fault, now: Timestamp) -> Option<String>;

@@ -23,6 +23,7 @@ mod cancelling;
 mod chains;
 mod claiming;
 mod dependencies;
+mod editing;
 mod families;
 mod keys;
 mod linking;
