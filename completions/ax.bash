@@ -34,6 +34,9 @@ _ax() {
             ax,edit)
                 cmd="ax__subcmd__edit"
                 ;;
+            ax,group)
+                cmd="ax__subcmd__group"
+                ;;
             ax,hold)
                 cmd="ax__subcmd__hold"
                 ;;
@@ -85,32 +88,17 @@ _ax() {
             ax__subcmd__deps,remove)
                 cmd="ax__subcmd__deps__subcmd__remove"
                 ;;
-            ax__subcmd__schedule,add)
-                cmd="ax__subcmd__schedule__subcmd__add"
+            ax__subcmd__group,list)
+                cmd="ax__subcmd__group__subcmd__list"
                 ;;
-            ax__subcmd__schedule,import)
-                cmd="ax__subcmd__schedule__subcmd__import"
+            ax__subcmd__group,pause)
+                cmd="ax__subcmd__group__subcmd__pause"
                 ;;
-            ax__subcmd__schedule,list)
-                cmd="ax__subcmd__schedule__subcmd__list"
+            ax__subcmd__group,resume)
+                cmd="ax__subcmd__group__subcmd__resume"
                 ;;
-            ax__subcmd__schedule,ls)
-                cmd="ax__subcmd__schedule__subcmd__list"
-                ;;
-            ax__subcmd__schedule,next)
-                cmd="ax__subcmd__schedule__subcmd__next"
-                ;;
-            ax__subcmd__schedule,pause)
-                cmd="ax__subcmd__schedule__subcmd__pause"
-                ;;
-            ax__subcmd__schedule,remove)
-                cmd="ax__subcmd__schedule__subcmd__remove"
-                ;;
-            ax__subcmd__schedule,resume)
-                cmd="ax__subcmd__schedule__subcmd__resume"
-                ;;
-            ax__subcmd__schedule,rm)
-                cmd="ax__subcmd__schedule__subcmd__remove"
+            ax__subcmd__group,set)
+                cmd="ax__subcmd__group__subcmd__set"
                 ;;
             *)
                 ;;
@@ -119,7 +107,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run list ls retry recover doctor show logs log cancel edit wait hold release prune status st completions"
+            opts="-h -V --db --color --help --version add deps run list ls retry recover doctor show logs log cancel edit wait hold release group prune status st completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -152,7 +140,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__add)
-            opts="-n -a -d -p -t -k -r -C -e -o -h --name --after --on-failure --after-any --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
+            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --group --mutex --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -260,6 +248,18 @@ _ax() {
                     ;;
                 --on-lost)
                     COMPREPLY=($(compgen -W "requeue hold fail" -- "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cwd)
@@ -584,7 +584,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__edit)
-            opts="-n -d -p -t -k -r -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --format --json --db --color --help"
+            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --group --mutex --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -660,6 +660,223 @@ _ax() {
                     ;;
                 --on-lost)
                     COMPREPLY=($(compgen -W "requeue hold fail" -- "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__group)
+            opts="-h --db --color --help set list pause resume"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__group__subcmd__list)
+            opts="-o -h --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__group__subcmd__pause)
+            opts="-o -h --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__group__subcmd__resume)
+            opts="-o -h --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__group__subcmd__set)
+            opts="-p -o -h --parallel --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --parallel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)

@@ -47,6 +47,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "edit" -d 'Change a job that w
 complete -c ax -n "__fish_ax_needs_command" -f -a "wait" -d 'Wait until jobs have ended'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
+complete -c ax -n "__fish_ax_needs_command" -f -a "group" -d 'Limit, pause and show groups of jobs'
 complete -c ax -n "__fish_ax_needs_command" -f -a "prune" -d 'Delete jobs that ended long ago, with their output'
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
@@ -75,6 +76,8 @@ complete -c ax -n "__fish_ax_using_subcommand add" -l retry-max-delay -d 'The lo
 complete -c ax -n "__fish_ax_using_subcommand add" -l on-lost -d 'When an outcome is unknown [default: requeue if the job has retries, else hold]' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
 hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
+complete -c ax -n "__fish_ax_using_subcommand add" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
 complete -c ax -n "__fish_ax_using_subcommand add" -s e -l env -d 'Set a variable for the job' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l key -d 'A name that at most one unfinished job has' -r
@@ -317,6 +320,8 @@ complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-max-delay -d 'The l
 complete -c ax -n "__fish_ax_using_subcommand edit" -l on-lost -d 'When an outcome is unknown' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
 hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
+complete -c ax -n "__fish_ax_using_subcommand edit" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
@@ -363,6 +368,60 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -f -a "set" -d 'Say how many jobs of a group run at once'
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -f -a "list" -d 'Show the groups that have a limit, are paused, or have unfinished jobs'
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -f -a "pause" -d 'Start no more jobs of a group; what runs goes on'
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -f -a "resume" -d 'Let a paused group go on'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -s p -l parallel -d 'So many, or `none` for any number' -r
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand prune" -l older-than -d 'What ended so long ago or longer: 30d, 12h; 0 is everything that has ended' -r
 complete -c ax -n "__fish_ax_using_subcommand prune" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'

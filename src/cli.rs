@@ -165,6 +165,8 @@ pub enum Command {
     Release(ReleaseArgs),
     /// Start jobs again and again, and show when
     Schedule(Box<ScheduleArgs>),
+    /// Limit, pause and show groups of jobs
+    Group(GroupArgs),
     /// Delete jobs that ended long ago, with their output
     Prune(PruneArgs),
     /// Show counts by state, and the runners that are alive
@@ -197,6 +199,7 @@ impl Command {
             Self::Wait(args) => args.show.wants_json(),
             Self::Prune(args) => args.show.wants_json(),
             Self::Edit(args) => args.show.wants_json(),
+            Self::Group(args) => args.change.show().wants_json(),
             Self::Hold(args) => args.show.wants_json(),
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
@@ -218,7 +221,7 @@ Examples:
 A line of --from: {\"command\": \"text\" | \"argv\": [...], \"name\", \"key\",
 \"after\": [id or key, ...], \"on_failure\", \"after_any\", \"priority\", \"delay\" | \"at\",
 \"timeout\", \"kill_after\", \"max_retries\", \"retry_delay\", \"retry_backoff\",
-\"retry_max_delay\", \"on_lost\", \"hold\", \"cwd\", \"env\": {...}}")]
+\"retry_max_delay\", \"on_lost\", \"hold\", \"group\", \"mutex\", \"cwd\", \"env\": {...}}")]
 pub struct AddArgs {
     /// What people call the job
     #[arg(short, long)]
@@ -303,6 +306,12 @@ pub struct JobArgs {
     /// When an outcome is unknown [default: requeue if the job has retries, else hold]
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,
+    /// Run no more jobs of this group at once than `ax group set` says
+    #[arg(short, long, value_name = "NAME")]
+    pub group: Option<String>,
+    /// Never run two jobs with the same key at once, over all runners
+    #[arg(long, value_name = "KEY")]
+    pub mutex: Option<String>,
     /// Run in this directory [default: this one]
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cwd: Option<PathBuf>,
@@ -495,7 +504,7 @@ pub enum OnStop {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Selectors, the same everywhere: 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K,
-status:dead, flow:NAME.
+status:dead, flow:NAME, group:NAME.
 
 Without selector or filter the table shows everything unfinished and the last
 20 that ended; every other format shows all that match.")]
@@ -721,6 +730,12 @@ pub struct EditArgs {
     /// When an outcome is unknown
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,
+    /// Run no more jobs of this group at once than `ax group set` says
+    #[arg(short, long, value_name = "NAME")]
+    pub group: Option<String>,
+    /// Never run two jobs with the same key at once, over all runners
+    #[arg(long, value_name = "KEY")]
+    pub mutex: Option<String>,
     /// Another command: one word is shell text (`-` reads it from standard input), several words are run as they are
     #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
@@ -910,6 +925,78 @@ pub struct ScheduleNextArgs {
 
 fn cron(text: &str) -> Result<Cron, String> {
     text.parse()
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A job joins a group with `ax add --group NAME`. A group without a limit runs any
+number of jobs at once; of one that is paused none is started, and what runs
+goes on. A change holds at once, for all runners.
+
+Examples:
+  ax group set encode --parallel 2     two at once, over all runners
+  ax group set encode --parallel none  any number
+  ax group pause encode")]
+pub struct GroupArgs {
+    #[command(subcommand)]
+    pub change: GroupChange,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GroupChange {
+    /// Say how many jobs of a group run at once
+    Set {
+        /// The group
+        name: String,
+        /// So many, or `none` for any number
+        #[arg(short, long, value_name = "N", value_parser = parallel)]
+        parallel: Parallel,
+        #[command(flatten)]
+        show: Show,
+    },
+    /// Show the groups that have a limit, are paused, or have unfinished jobs
+    List {
+        #[command(flatten)]
+        show: Show,
+    },
+    /// Start no more jobs of a group; what runs goes on
+    Pause {
+        /// The group
+        name: String,
+        #[command(flatten)]
+        show: Show,
+    },
+    /// Let a paused group go on
+    Resume {
+        /// The group
+        name: String,
+        #[command(flatten)]
+        show: Show,
+    },
+}
+
+impl GroupChange {
+    const fn show(&self) -> Show {
+        match self {
+            Self::Set { show, .. }
+            | Self::List { show }
+            | Self::Pause { show, .. }
+            | Self::Resume { show, .. } => *show,
+        }
+    }
+}
+
+/// How many jobs of a group run at once; any number if `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parallel(pub Option<u32>);
+
+fn parallel(text: &str) -> Result<Parallel, String> {
+    match text.parse() {
+        _ if text == "none" => Ok(Parallel(None)),
+        Ok(0) => Err("must be 1 or more; `ax group pause` starts none".to_owned()),
+        Ok(count) => Ok(Parallel(Some(count))),
+        Err(_) => Err("is neither a whole number from 1 on nor `none`".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@
 
 use std::ffi::OsString;
 
-use crate::job::Settings;
 use crate::job::settings::PRIORITIES;
+use crate::job::{Settings, limits};
 use crate::when;
 
 /// A value as a file writes it.
@@ -49,6 +49,8 @@ pub const NAMES: &[&str] = &[
     "retry_max_delay",
     "on_lost",
     "hold",
+    "group",
+    "mutex",
 ];
 
 /// Writes one setting; tells whether there is one of this name.
@@ -66,6 +68,8 @@ pub fn set(settings: &mut Settings, name: &str, value: Value<'_>) -> Result<bool
         "retry_max_delay" => settings.retry_max_delay = Some(duration(value)?),
         "on_lost" => settings.on_lost = Some(text(value)?.parse()?),
         "hold" => settings.hold = Some(flag(value)?),
+        "group" => settings.group = Some(label("group", value)?),
+        "mutex" => settings.mutex = Some(label("mutex", value)?),
         _ => return Ok(false),
     }
     Ok(true)
@@ -77,6 +81,12 @@ pub fn text(value: Value<'_>) -> Result<&str, String> {
         Value::Text(text) => Ok(text),
         Value::Number(_) | Value::Flag(_) | Value::Other(_) => Err(value.is_not("a text")),
     }
+}
+
+fn label(what: &str, value: Value<'_>) -> Result<String, String> {
+    let label = text(value)?;
+    limits::label(what, label)?;
+    Ok(label.to_owned())
 }
 
 /// Reads a duration: a text, or a number of seconds.

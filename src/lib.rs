@@ -64,6 +64,10 @@
 //!   journal, then looks whether its runner lives, then starts the process. So
 //!   whoever finds the runner dead knows from the journals what was started,
 //!   and nothing can be started behind its back.
+//! - **One gate.** What touches a group or a mutex enters it in one table, by
+//!   trigger; draining it, in the transaction of the turn, lets the next job of
+//!   each through. What waits behind a limit is in no index that a turn reads,
+//!   and a job is taken only if its limits are seen to be open at that moment.
 //! - **A wish is a row.** What a person wants of a job that somebody has in hand
 //!   is written beside it and read by whoever has it: its runner each turn, a
 //!   supervisor without a runner each second. It is decided where the attempt

@@ -3,11 +3,11 @@
 use std::io;
 
 use super::add::draft;
-use super::job_options::on_lost;
+use super::job_options::{check_label, on_lost};
 use super::{Answer, Context, alive, select, words};
 use crate::cli::EditArgs;
 use crate::failure::Failure;
-use crate::job::{Settings, limits};
+use crate::job::Settings;
 use crate::output::edited::EditedJob;
 use crate::store::{Edit, Error};
 
@@ -29,9 +29,9 @@ pub(super) fn run(args: EditArgs, context: &mut Context<'_>) -> Result<Answer, F
 
 /// What is to change.
 fn edit(args: &EditArgs, context: &Context<'_>) -> Result<Edit, Failure> {
-    if let Some(name) = &args.name {
-        limits::label("name", name).map_err(Failure::usage)?;
-    }
+    check_label("name", args.name.as_deref())?;
+    check_label("group", args.group.as_deref())?;
+    check_label("mutex", args.mutex.as_deref())?;
     let command = match args.command.as_slice() {
         [] => None,
         words => Some(words::command(words, &mut io::stdin().lock())?),
@@ -50,6 +50,8 @@ fn edit(args: &EditArgs, context: &Context<'_>) -> Result<Edit, Failure> {
             retry_max_delay: args.retry_max_delay,
             on_lost: args.on_lost.map(on_lost),
             hold: None,
+            group: args.group.clone(),
+            mutex: args.mutex.clone(),
         },
     })
 }

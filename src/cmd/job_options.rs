@@ -8,7 +8,7 @@ use super::surroundings::{self, directory};
 use crate::cli::{self, JobArgs};
 use crate::failure::Failure;
 use crate::fields;
-use crate::job::{Command, EnvBlock, NewJob, OnLost, Place, Settings, Timestamp};
+use crate::job::{Command, EnvBlock, NewJob, OnLost, Place, Settings, Timestamp, limits};
 
 /// How a job runs and where.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ impl JobOptions {
     pub(super) fn read(args: &JobArgs) -> Result<Self, Failure> {
         let environment =
             fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
+        check_label("group", args.group.as_deref())?;
+        check_label("mutex", args.mutex.as_deref())?;
         Ok(Self {
             settings: settings(args).or(&environment),
             place: place(args)?,
@@ -51,7 +53,14 @@ fn settings(args: &JobArgs) -> Settings {
         retry_max_delay: args.retry_max_delay,
         on_lost: args.on_lost.map(on_lost),
         hold: None,
+        group: args.group.clone(),
+        mutex: args.mutex.clone(),
     }
+}
+
+/// Refuses a name that would do harm where it is shown or stored.
+pub(super) fn check_label(what: &str, label: Option<&str>) -> Result<(), Failure> {
+    label.map_or(Ok(()), |label| limits::label(what, label)).map_err(Failure::usage)
 }
 
 pub(super) const fn on_lost(policy: cli::OnLost) -> OnLost {

@@ -58,7 +58,8 @@ fn check_ids(store: &mut dyn Store, selectors: &[Selector]) -> Result<(), Failur
             | Selector::Name(_)
             | Selector::Key(_)
             | Selector::Status(_)
-            | Selector::Flow(_) => (),
+            | Selector::Flow(_)
+            | Selector::Group(_) => (),
         }
     }
     Ok(())

@@ -11,6 +11,7 @@ mod completions;
 mod deps;
 mod doctor;
 mod edit;
+mod group;
 mod hold;
 mod job_options;
 mod list;
@@ -147,6 +148,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Wait(args) => wait::run(args, context),
         Command::Prune(args) => prune::run(args, context),
         Command::Edit(args) => edit::run(*args, context),
+        Command::Group(args) => group::run(args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),

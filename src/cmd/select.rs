@@ -7,8 +7,7 @@ use crate::failure::Failure;
 use crate::job::{JobId, State};
 use crate::store::{self, Query, Selector, Store};
 
-const FORMS: &str =
-    "selectors are 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K, status:dead, flow:NAME";
+const FORMS: &str = "selectors are 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K, status:dead, flow:NAME, group:NAME";
 
 /// Reads selectors.
 ///
@@ -38,6 +37,7 @@ fn by_field(word: &str, field: &str, value: &str) -> Result<Vec<Selector>, Failu
         "name" => Ok(vec![Selector::Name(value.to_owned())]),
         "key" => Ok(vec![Selector::Key(value.to_owned())]),
         "flow" => Ok(vec![Selector::Flow(value.to_owned())]),
+        "group" => Ok(vec![Selector::Group(value.to_owned())]),
         "status" => value.split(',').map(state).collect(),
         _ => Err(no_selector(word)),
     }
@@ -147,7 +147,8 @@ const fn is_property(selector: &Selector) -> bool {
         | Selector::Name(_)
         | Selector::Key(_)
         | Selector::Status(_)
-        | Selector::Flow(_) => true,
+        | Selector::Flow(_)
+        | Selector::Group(_) => true,
     }
 }
 
@@ -191,6 +192,7 @@ pub(super) fn not_found(selector: &Selector) -> Failure {
         Selector::Name(glob) => format!("no job has a name like `{glob}`"),
         Selector::Status(state) => format!("no job is {state}"),
         Selector::Flow(name) => format!("no job belongs to a flow `{name}`"),
+        Selector::Group(name) => format!("no job belongs to a group `{name}`"),
     };
     Failure::not_found(what)
 }

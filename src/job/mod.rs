@@ -287,6 +287,10 @@ pub struct NewJob {
     pub env: Arc<EnvBlock>,
     /// What `-e` put on top of it.
     pub extra_env: EnvBlock,
+    /// The group whose limit it is under.
+    pub group: Option<String>,
+    /// What no two jobs have at once.
+    pub mutex: Option<String>,
     /// Wait for a person before the first start.
     pub hold: bool,
     /// The dependencies.
@@ -366,6 +370,12 @@ pub struct Job {
     pub flow: Option<String>,
     /// The name of the schedule that started it, or will.
     pub schedule: Option<String>,
+    /// The group whose limit it is under.
+    pub group: Option<String>,
+    /// What no two jobs have at once.
+    pub mutex: Option<String>,
+    /// What keeps it from being taken while it is ready.
+    pub blocked: Option<phase::Blocked>,
     /// Its dependencies.
     pub dependencies: Vec<Dependency>,
 }

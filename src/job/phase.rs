@@ -1,7 +1,9 @@
 //! What a person is told of a job that is not running: why, and what to type.
 
+use std::fmt;
+
 use super::dependency::{Kind, Seen};
-use super::{Job, State, Timestamp};
+use super::{Job, JobId, State, Timestamp};
 
 /// Why a job does not run at this moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub enum Phase {
     Claimed,
     /// It could start; every worker is busy with what comes before it.
     Queued,
+    /// It could start, but for a group or a mutex.
+    Blocked(Blocked),
     /// It could start, but no runner is alive.
     NoRunner,
     /// Its time has not come.
@@ -30,14 +34,58 @@ pub enum Phase {
     Ended(State, Option<String>),
 }
 
+/// What keeps a ready job from being taken, though a worker may be free.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// As many jobs of its group run as may run at once.
+    Full {
+        /// The group.
+        group: String,
+        /// How many of its jobs runners have.
+        running: u32,
+        /// How many they may have.
+        parallel: u32,
+    },
+    /// Its group is paused.
+    Paused {
+        /// The group.
+        group: String,
+    },
+    /// Another job has its mutex.
+    Mutex {
+        /// The mutex.
+        mutex: String,
+        /// Who has it.
+        holder: JobId,
+    },
+}
+
+impl fmt::Display for Blocked {
+    /// What is waited for, as the end of a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { group, running, parallel } => {
+                write!(f, "group {group}: {running} of {parallel} running")
+            }
+            Self::Paused { group } => {
+                write!(f, "group {group}, which is paused; `ax group resume` lets it go on")
+            }
+            Self::Mutex { mutex, holder } => write!(f, "mutex {mutex}, held by job {holder}"),
+        }
+    }
+}
+
 impl Phase {
     /// Tells why `job` is where it is.
     pub fn of(job: &Job, now: Timestamp, runner_alive: bool) -> Self {
         match job.state {
             State::Running => Self::Running,
             State::Dispatched => Self::Claimed,
-            State::Ready if runner_alive => Self::Queued,
-            State::Ready => Self::NoRunner,
+            State::Ready => match &job.blocked {
+                Some(blocked) => Self::Blocked(blocked.clone()),
+                None if runner_alive => Self::Queued,
+                None => Self::NoRunner,
+            },
             State::Held => Self::Held(job.reason.clone()),
             State::Failed => Self::Backoff(job.scheduled_at),
             State::Pending => Self::pending(job, now, runner_alive),
@@ -83,6 +131,7 @@ impl Phase {
                 "a runner has claimed it and starts it when a worker is free".to_owned()
             }
             Self::Queued => "it waits for a free worker".to_owned(),
+            Self::Blocked(blocked) => format!("it waits for {blocked}"),
             Self::NoRunner => "no runner is alive; start one with `ax run`".to_owned(),
             Self::Scheduled(at) => format!("it is due {}", show(*at)),
             Self::NextStart(at, schedule) => {

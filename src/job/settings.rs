@@ -53,6 +53,10 @@ pub struct Settings {
     pub on_lost: Option<OnLost>,
     /// Wait for a person before the first start.
     pub hold: Option<bool>,
+    /// The group whose limit it is under.
+    pub group: Option<String>,
+    /// What no two jobs have at once.
+    pub mutex: Option<String>,
 }
 
 impl Settings {
@@ -69,6 +73,8 @@ impl Settings {
             retry_max_delay: self.retry_max_delay.or(fallback.retry_max_delay),
             on_lost: self.on_lost.or(fallback.on_lost),
             hold: self.hold.or(fallback.hold),
+            group: self.group.clone().or_else(|| fallback.group.clone()),
+            mutex: self.mutex.clone().or_else(|| fallback.mutex.clone()),
         }
     }
 
@@ -94,6 +100,8 @@ impl Settings {
             umask: place.umask,
             env: Arc::clone(&place.env),
             extra_env: EnvBlock::default(),
+            group: self.group.clone(),
+            mutex: self.mutex.clone(),
             hold: self.hold.unwrap_or(false),
             parents: Vec::new(),
             flow: None,

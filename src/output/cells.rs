@@ -109,6 +109,7 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
         Phase::Running
         | Phase::Claimed
         | Phase::Queued
+        | Phase::Blocked(_)
         | Phase::Waiting(_)
         | Phase::WaitingForPerson(_)
         | Phase::Held(_)

@@ -51,6 +51,9 @@ pub(crate) fn job(id: i64) -> Job {
         umask: Some(0o022),
         flow: None,
         schedule: None,
+        group: None,
+        mutex: None,
+        blocked: None,
         dependencies: Vec::new(),
     }
 }

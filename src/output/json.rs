@@ -16,7 +16,7 @@ use crate::job::phase::Phase;
 use crate::job::{Command, Dependency, Job, State, Timestamp};
 
 /// The fields of a job, in order.
-pub const FIELDS: [&str; 26] = [
+pub const FIELDS: [&str; 28] = [
     "id",
     "name",
     "key",
@@ -43,6 +43,8 @@ pub const FIELDS: [&str; 26] = [
     "flow",
     "dependencies",
     "schedule",
+    "group",
+    "mutex",
 ];
 
 /// A job as an object with [`FIELDS`], and `command_b64` behind them if its
@@ -76,6 +78,8 @@ pub fn job(job: &Job, moment: Moment) -> Map<String, Value> {
         "flow": job.flow,
         "dependencies": job.dependencies.iter().map(dependency).collect::<Value>(),
         "schedule": job.schedule,
+        "group": job.group,
+        "mutex": job.mutex,
     });
     let Value::Object(mut object) = object else { return Map::new() };
     let command = job.command.to_bytes();
@@ -245,7 +249,7 @@ mod tests {
             + r#""finished_at":null,"created_at":"2026-12-01T02:00:00.000Z","#
             + r#""updated_at":"2026-12-01T02:00:00.000Z","cwd":"/tmp","flow":null,"#
             + r#""dependencies":[{"id":7,"kind":"on_failure","status":"running","met":false}],"#
-            + r#""schedule":null}"#;
+            + r#""schedule":null,"group":null,"mutex":null}"#;
         assert_eq!(Value::from(job(&child, example::MOMENT)).to_string(), want);
     }
 

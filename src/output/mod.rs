@@ -14,6 +14,7 @@ pub mod event;
 pub(crate) mod example;
 pub mod failed;
 pub mod graph;
+pub mod groups;
 pub mod json;
 pub mod list;
 pub mod moved;

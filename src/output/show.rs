@@ -96,6 +96,8 @@ impl Shown {
             ("key", text(&job.key)),
             ("flow", text(&job.flow)),
             ("schedule", text(&job.schedule)),
+            ("group", text(&job.group)),
+            ("mutex", text(&job.mutex)),
             ("command", Some(escape(&job.command.to_bytes()))),
             ("directory", job.cwd.as_deref().map(escape)),
             ("status", Some(state)),

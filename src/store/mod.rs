@@ -162,6 +162,8 @@ pub enum Selector {
     Status(State),
     /// `flow:NAME`.
     Flow(String),
+    /// `group:NAME`.
+    Group(String),
 }
 
 /// In which order a list comes.
@@ -394,6 +396,23 @@ pub struct Edit {
     pub settings: Settings,
 }
 
+/// A group of jobs, and how it is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What people call it.
+    pub name: String,
+    /// How many of its jobs run at once; `None` for any number.
+    pub parallel: Option<u32>,
+    /// Whether none of its jobs is started.
+    pub paused: bool,
+    /// How many of its jobs runners have.
+    pub running: u64,
+    /// How many could start.
+    pub ready: u64,
+    /// How many wait for their time, other jobs, or a person.
+    pub waiting: u64,
+}
+
 /// What [`Store::prune`] is to delete.
 #[derive(Clone, Copy, Debug)]
 pub struct Prune {
@@ -550,6 +569,15 @@ pub trait Store: Send {
     /// Changes a job that waits, and nothing about one that somebody has in
     /// hand or that has ended.
     fn edit(&mut self, id: JobId, edit: &Edit, now: Timestamp) -> Result<()>;
+
+    /// Says how many jobs of a group run at once: any number if `None`.
+    fn set_group(&mut self, name: &str, parallel: Option<u32>) -> Result<()>;
+
+    /// Pauses a group, so that none of its jobs is started, or lets it go on.
+    fn pause_group(&mut self, name: &str, paused: bool) -> Result<()>;
+
+    /// The groups that have a limit, are paused, or have unfinished jobs.
+    fn groups(&mut self) -> Result<Vec<Group>>;
 
     /// Deletes a batch of what ended long ago, with all that belongs to it, but
     /// never a parent of an unfinished job. Nothing else deletes a job.

@@ -274,6 +274,71 @@ hint: `ax list all` shows the jobs there are
 }
 
 #[test]
+fn groups_are_set_shown_paused_and_resumed() {
+    let desk = desk_after(&[
+        &["add", "-g", "encode", "-n", "one", "true"],
+        &["add", "-g", "encode", "--mutex", "gpu", "-n", "two", "true"],
+    ]);
+    let commands: &[&[&str]] = &[
+        &["group", "list"],
+        &["group", "set", "encode", "--parallel", "2"],
+        &["group", "set", "encode", "--parallel", "0"],
+        &["group", "set", "encode", "--parallel", "many"],
+        &["group", "pause", "encod"],
+        &["group", "pause", "encode"],
+        &["list", "group:encode"],
+        &["group", "resume", "encode", "--json"],
+        &["group", "list", "--format", "csv"],
+        &["list", "group:none"],
+        &["hold", "group:none"],
+        &["add", "--mutex", "", "true"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax group list
+GROUP  PARALLEL  RUNNING  READY  WAITING  STATE
+encode  none  0  2  0  open
+$ ax group set encode --parallel 2
+GROUP  PARALLEL  RUNNING  READY  WAITING  STATE
+encode  2  0  2  0  open
+$ ax group set encode --parallel 0
+ax: invalid value '0' for '--parallel <N>': must be 1 or more; `ax group pause` starts none
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax group set encode --parallel many
+ax: invalid value 'many' for '--parallel <N>': is neither a whole number from 1 on nor `none`
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax group pause encod
+ax: there is no group `encod` with unfinished jobs or a limit
+hint: `ax group list` shows those there are; `ax group set` makes one
+[exit 3]
+$ ax group pause encode
+GROUP  PARALLEL  RUNNING  READY  WAITING  STATE
+encode  2  0  2  0  paused
+$ ax list group:encode
+ID  STATUS  NAME  ATTEMPT  WHEN  TOOK  WHY
+ 1  ready  one  -  -  -  waits for group encode, which is paused; `ax group resume` lets it go on
+ 2  ready  two  -  -  -  waits for group encode, which is paused; `ax group resume` lets it go on
+$ ax group resume encode --json
+[
+{"name":"encode","parallel":2,"paused":false,"running":0,"ready":2,"waiting":0}
+]
+$ ax group list --format csv
+name,parallel,paused,running,ready,waiting
+encode,2,false,0,2,0
+$ ax list group:none
+$ ax hold group:none
+ax: no job belongs to a group `none`
+[exit 3]
+$ ax add --mutex '' true
+ax: the mutex is empty
+[exit 2]
+"#);
+    let job = desk.job(2);
+    assert_eq!((&job["group"], &job["mutex"]), (&"encode".into(), &"gpu".into()));
+}
+
+#[test]
 fn jobs_that_would_wait_for_each_other_are_refused_with_the_circle() {
     let desk = desk_after(&[&["add", "true"], &["add", "--after", "1", "true"]]);
     let commands: &[&[&str]] = &[

@@ -3,6 +3,7 @@
 mod cancelling;
 mod flows;
 mod hardship;
+mod limiting;
 mod losing;
 mod serving;
 mod sharing;

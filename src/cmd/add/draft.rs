@@ -8,10 +8,10 @@ use std::time::Duration;
 use chrono::Local;
 
 use crate::cli::{self, AddArgs};
-use crate::cmd::job_options::JobOptions;
+use crate::cmd::job_options::{JobOptions, check_label};
 use crate::failure::Failure;
 use crate::job::{
-    Command, EnvBlock, IfExists, JobId, Kind, NewJob, ParentRef, Place, Settings, Timestamp, limits,
+    Command, EnvBlock, IfExists, JobId, Kind, NewJob, ParentRef, Place, Settings, Timestamp,
 };
 use crate::when;
 
@@ -67,9 +67,8 @@ fn check_labels(args: &AddArgs) -> Result<(), Failure> {
         return Err(Failure::usage("one key cannot be that of every line")
             .hint("give each line of the file its own: {\"key\": …}"));
     }
-    let name = args.name.as_deref().map_or(Ok(()), |name| limits::label("name", name));
-    let key = args.key.as_deref().map_or(Ok(()), |key| limits::label("key", key));
-    name.and(key).map_err(Failure::usage)
+    check_label("name", args.name.as_deref())?;
+    check_label("key", args.key.as_deref())
 }
 
 const fn if_exists(choice: cli::IfExists) -> IfExists {

@@ -278,11 +278,12 @@ const INSERT: &str = "
     INSERT INTO ax_jobs (
         id, name, key, command, shell, status, reason, priority, scheduled_at, timeout, kill_after,
         max_retries, retry_delay, retry_backoff, retry_max_delay, on_lost, waits_on, finished_at,
-        created_at, updated_at, cwd, umask, env_id, extra_env, flow, flow_run)
+        created_at, updated_at, cwd, umask, env_id, extra_env, flow, flow_run, group_name, mutex)
     VALUES (
         :id, :name, :key, :command, :shell, :status, :reason, :priority, :scheduled_at, :timeout,
         :kill_after, :max_retries, :retry_delay, :retry_backoff, :retry_max_delay, :on_lost,
-        :waits_on, :finished_at, :now, :now, :cwd, :umask, :env_id, :extra_env, :flow, :flow_run)";
+        :waits_on, :finished_at, :now, :now, :cwd, :umask, :env_id, :extra_env, :flow, :flow_run,
+        :group, :mutex)";
 
 fn insert(
     tx: &Transaction<'_>,
@@ -319,6 +320,8 @@ fn insert(
         ":extra_env": (!job.extra_env.0.is_empty()).then_some(&job.extra_env.0),
         ":flow": job.flow,
         ":flow_run": job.run,
+        ":group": job.group,
+        ":mutex": job.mutex,
     })?;
     Ok(())
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
+use super::gates::Limits;
 use super::row::{self, Bytes, Millis};
 use super::settle::Written;
-use super::{Fallible, cancel, chain, judge, schedule, settle};
+use super::{Fallible, cancel, chain, gates, judge, schedule, settle};
 use crate::job::{
     Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
 };
@@ -32,6 +33,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
     judge::drain(tx, turn.now, judge::PER_TURN, &mut turned.moved)?;
     follow_clock(tx, turn.now)?;
     release(tx, turn.now)?;
+    gates::drain(tx, gates::PER_TURN)?;
     claim(tx, turn, envs, &mut turned)?;
     turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
     turned.more = is_work(tx, turn)?;
@@ -145,15 +147,41 @@ fn next_due(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Optio
     Ok(due?)
 }
 
-pub(super) const READY: &str = "
-    SELECT id FROM ax_jobs
-    WHERE status = 'ready' AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
-    ORDER BY priority DESC, scheduled_at, id";
+/// Which jobs a runner may take, as their index has it: those without limits,
+/// and those that were let through ([`gates`]).
+macro_rules! takeable {
+    () => {
+        "status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2)"
+    };
+}
 
-pub(super) const READY_IN_SCOPE: &str = "
+pub(super) const TAKEABLE: &str = takeable!();
+
+pub(super) const READY: &str = concat!(
+    "
     SELECT id FROM ax_jobs
+    WHERE ",
+    takeable!(),
+    " AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
+    ORDER BY priority DESC, scheduled_at, id"
+);
+
+/// A runner of one run of a flow may take its jobs also before those of others
+/// that wait for the same limit, which it could not run.
+pub(super) const READY_IN_SCOPE: &str = "
+    SELECT id FROM ax_jobs AS job
     WHERE flow_run = :scope AND status = 'ready'
-        AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
+        AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = job.id)
+        AND NOT EXISTS (
+            SELECT 1 FROM ax_jobs AS holder
+            WHERE holder.mutex = job.mutex AND holder.status IN ('dispatched', 'running'))
+        AND NOT EXISTS (
+            SELECT 1 FROM ax_groups
+            WHERE name = job.group_name
+                AND (paused OR parallel <= (
+                    SELECT count(*) FROM ax_jobs AS other
+                    WHERE other.group_name = job.group_name
+                        AND other.status IN ('dispatched', 'running'))))
     ORDER BY priority DESC, scheduled_at, id";
 
 /// The jobs to take next, in order; no more are read than asked for.
@@ -188,7 +216,7 @@ const OPEN_ATTEMPT: &str = "
 const TAKE: &str = "
     UPDATE ax_jobs SET
         status = :to, attempts = :attempt, owner = :runner, reason = NULL, cancelling = NULL,
-        updated_at = :now
+        admitted = NULL, updated_at = :now
     WHERE id = :job";
 
 fn claim(
@@ -197,30 +225,66 @@ fn claim(
     envs: &mut EnvCache,
     turned: &mut Turned,
 ) -> Fallible<()> {
-    if turn.room == 0 {
-        return Ok(());
-    }
-    for job in ready(tx, turn.scope, turn.room)? {
-        match take(tx, job, turn, envs)? {
-            Ok(claimed) => turned.claimed.push(claimed),
-            Err(nonsense) => {
-                turned.nonsense.push(format!("job {job} is held: {nonsense}"));
-                let title = super::query::title(tx, job)?;
-                turned.moved.push(Moved { job, title, event: Event::Hold, reason: Some(nonsense) });
+    let mut ahead = turn.room;
+    while turned.claimed.len() < turn.room {
+        let wanted = ahead.min(turn.room - turned.claimed.len());
+        let ready = ready(tx, turn.scope, wanted)?;
+        let are_all = ready.len() < wanted;
+        match take_all(tx, ready, turn, envs, turned)? {
+            Some(limits) => {
+                // Behind it somebody else may be the next now.
+                gates::pass_on(tx, &limits)?;
+                ahead = AHEAD;
             }
+            None if are_all => break,
+            None => (),
         }
     }
     Ok(())
 }
 
-/// Takes a job; the inner error says what is wrong with its row, which is held.
+/// How far is looked ahead, after a job with a limit was met.
+const AHEAD: usize = 16;
+
+/// Takes these jobs up to the first one with limits; tells which, if there was one.
+fn take_all(
+    tx: &Transaction<'_>,
+    jobs: Vec<JobId>,
+    turn: &Turn<'_>,
+    envs: &mut EnvCache,
+    turned: &mut Turned,
+) -> Fallible<Option<Limits>> {
+    for job in jobs {
+        let (claimed, limits) = take(tx, job, turn, envs)?;
+        match claimed {
+            Some(Ok(claimed)) => turned.claimed.push(claimed),
+            Some(Err(nonsense)) => {
+                turned.nonsense.push(format!("job {job} is held: {nonsense}"));
+                let title = super::query::title(tx, job)?;
+                turned.moved.push(Moved { job, title, event: Event::Hold, reason: Some(nonsense) });
+            }
+            None => (),
+        }
+        if limits != Limits::default() {
+            return Ok(Some(limits));
+        }
+    }
+    Ok(None)
+}
+
+/// Takes a job: its claim, or what is wrong with its row, which is held, or
+/// `None` if it has to wait for one of its limits.
 fn take(
     tx: &Transaction<'_>,
     job: JobId,
     turn: &Turn<'_>,
     envs: &mut EnvCache,
-) -> Fallible<Result<Claimed, String>> {
-    let opened = match next_claim(tx, job, turn.runner, envs)? {
+) -> Fallible<(Option<Result<Claimed, String>>, Limits)> {
+    let (next, limits) = next_claim(tx, job, turn.runner, envs)?;
+    if limits != Limits::default() && !gates::admit(tx, job, &limits)? {
+        return Ok((None, limits));
+    }
+    let opened = match next {
         Ok(claimed) => open_attempt(tx, claimed, turn.now)?,
         Err(why) => Err(why),
     };
@@ -233,26 +297,29 @@ fn take(
         }
         Err(why) => judge::change(tx, job, Event::Hold, Some(why), turn.now)?,
     }
-    Ok(opened)
+    Ok((Some(opened), limits))
 }
 
-/// What a claim of this job would be, if its row makes sense.
+/// What a claim of this job would be, if its row makes sense, and its limits.
 fn next_claim(
     tx: &Transaction<'_>,
     job: JobId,
     owner: RunnerId,
     envs: &mut EnvCache,
-) -> Fallible<Result<Claimed, String>> {
+) -> Fallible<(Result<Claimed, String>, Limits)> {
     let mut read = tx.prepare_cached(READ)?;
     let claimed = read.query_row(named_params! { ":job": job }, |row| {
+        let limits =
+            Limits { group: row::text(row, "group_name")?, mutex: row::text(row, "mutex")? };
         let command = row::command(row)?.map_err(|_| unsplittable());
         if let Err(why) = command.and_then(|command| command.check()) {
-            return Ok(Err(why));
+            return Ok((Err(why), limits));
         }
-        match row.get::<_, u32>("attempts")?.checked_add(1) {
-            Some(attempt) => claimed(tx, row, Claim { job, attempt, owner }, envs).map(Ok),
-            None => Ok(Err("no number is left for another attempt".to_owned())),
-        }
+        let next = match row.get::<_, u32>("attempts")?.checked_add(1) {
+            Some(attempt) => Ok(claimed(tx, row, Claim { job, attempt, owner }, envs)?),
+            None => Err("no number is left for another attempt".to_owned()),
+        };
+        Ok((next, limits))
     })?;
     Ok(claimed)
 }

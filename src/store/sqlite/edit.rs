@@ -22,6 +22,8 @@ const EDIT: &str = "
         retry_backoff = coalesce(:retry_backoff, retry_backoff),
         retry_max_delay = coalesce(:retry_max_delay, retry_max_delay),
         on_lost = coalesce(:on_lost, on_lost),
+        group_name = coalesce(:group, group_name),
+        mutex = coalesce(:mutex, mutex),
         updated_at = :now
     WHERE id = :job";
 
@@ -46,6 +48,8 @@ pub(super) fn edit(tx: &Transaction<'_>, job: JobId, edit: &Edit, now: Timestamp
         ":retry_backoff": settings.retry_backoff,
         ":retry_max_delay": settings.retry_max_delay.map(Millis),
         ":on_lost": settings.on_lost,
+        ":group": settings.group,
+        ":mutex": settings.mutex,
         ":now": now,
         ":job": job,
     })?;

@@ -48,9 +48,11 @@ pub(super) fn drain(
     Ok(())
 }
 
-/// Tells whether something is left to judge.
+/// Tells whether something is left to judge, or a limit was touched.
 pub(super) fn is_open(connection: &Connection) -> Fallible<bool> {
-    let mut open = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM ax_judge)")?;
+    const OPEN: &str = "
+        SELECT EXISTS (SELECT 1 FROM ax_judge) OR EXISTS (SELECT 1 FROM ax_gates)";
+    let mut open = connection.prepare_cached(OPEN)?;
     Ok(open.query_row([], |row| row.get(0))?)
 }
 

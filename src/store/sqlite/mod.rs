@@ -15,6 +15,7 @@ mod control;
 mod edges;
 mod edit;
 mod error;
+mod gates;
 mod judge;
 mod open;
 #[cfg(test)]
@@ -33,9 +34,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Fault, Moved, NewRunner, Outlook, Prune,
-    Pruned, Query, Repair, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn,
-    Turned,
+    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Fault, Group, Moved, NewRunner, Outlook,
+    Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Scheduled, Selector, Store,
+    Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
@@ -281,6 +282,18 @@ impl Store for Sqlite {
 
     fn edit(&mut self, id: JobId, edit: &Edit, now: Timestamp) -> Result<()> {
         self.write("edit", |tx| edit::edit(tx, id, edit, now))
+    }
+
+    fn set_group(&mut self, name: &str, parallel: Option<u32>) -> Result<()> {
+        self.write("group", |tx| gates::set(tx, name, parallel))
+    }
+
+    fn pause_group(&mut self, name: &str, paused: bool) -> Result<()> {
+        self.write("group", |tx| gates::pause(tx, name, paused))
+    }
+
+    fn groups(&mut self) -> Result<Vec<Group>> {
+        self.read(gates::all)
     }
 
     fn prune(&mut self, how: &Prune) -> Result<Pruned> {

@@ -4,7 +4,9 @@
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::{add, cancel, chain, claim, edges, judge, prune, query, runner, schedule, schema};
+use super::{
+    add, cancel, chain, claim, edges, gates, judge, prune, query, runner, schedule, schema,
+};
 use crate::job::FlowRunId;
 
 /// An empty database of the current schema.
@@ -126,6 +128,23 @@ fn what_ended_long_ago_is_read_in_the_order_of_its_end() {
 }
 
 #[test]
+fn the_next_job_behind_a_limit_is_found_by_the_limit() {
+    for (sql, index) in [
+        (gates::MUTEX_HOLDER, "ax_jobs_mutex_held"),
+        (gates::MUTEX_NEXT, "ax_jobs_mutex_next"),
+        (gates::MUTEX_BACK, "ax_jobs_mutex_admitted"),
+        (gates::GROUP, "ax_jobs_group_held"),
+        (gates::GROUP_NEXT, "ax_jobs_group_next"),
+        (gates::GROUP_BACK, "ax_jobs_group_admitted"),
+    ] {
+        assert_uses(sql, index);
+        let plan = plan(sql);
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+    assert_eq!(plan(gates::TOUCHED), "SCAN ax_gates");
+}
+
+#[test]
 fn an_unfinished_job_is_found_by_its_key() {
     assert_uses(add::UNFINISHED_WITH_KEY, "ax_jobs_open_key");
 }
@@ -154,10 +173,10 @@ fn a_job_that_moves_finds_its_children_by_the_parent() {
 #[test]
 fn the_outlook_is_counted_by_index() {
     let indexes = ["ax_jobs_owned", "ax_jobs_ready", "ax_jobs_due"];
-    for (condition, index) in query::UNFINISHED.into_iter().zip(indexes) {
-        let plan = plan(&query::count_of(condition, None));
-        assert!(plan.contains(index), "{index} is not used:\n{plan}");
-        assert_no_full_scan(&plan);
-        assert_uses(&query::count_of(condition, Some(FlowRunId(1))), "ax_jobs_flow_run");
+    for (sql, index) in query::counts_of(None).iter().zip(indexes) {
+        assert_uses(sql, index);
+    }
+    for sql in query::counts_of(Some(FlowRunId(1))) {
+        assert_uses(&sql, "ax_jobs_flow_run");
     }
 }

@@ -1,11 +1,13 @@
 //! Reading jobs.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
 
-use super::{Fallible, edges, row};
+use super::{Fallible, claim, edges, gates, row};
+use crate::job::phase::Blocked;
 use crate::job::{
     Attempt, Command, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, State, dependency::Seen,
 };
@@ -20,6 +22,7 @@ pub(super) fn get(connection: &Connection, id: JobId) -> Fallible<Option<Job>> {
     };
     let seen = edges::of(connection, id)?;
     job.dependencies = seen.into_iter().map(|seen| Dependency { child: id, seen }).collect();
+    attach_blocked(connection, std::slice::from_mut(&mut job))?;
     Ok(Some(job))
 }
 
@@ -94,6 +97,10 @@ impl Condition {
                 let flow = self.value(flow.clone());
                 format!("flow GLOB {flow}")
             }
+            Selector::Group(group) => {
+                let group = self.value(group.clone());
+                format!("group_name GLOB {group}")
+            }
         }
     }
 
@@ -132,7 +139,25 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Fallible<Vec<Job>>
         jobs.reverse();
     }
     attach_dependencies(connection, &condition, &mut jobs)?;
+    attach_blocked(connection, &mut jobs)?;
     Ok(jobs)
+}
+
+/// Tells of ready jobs with limits what they wait for; each limit is asked once.
+fn attach_blocked(connection: &Connection, jobs: &mut [Job]) -> Fallible<()> {
+    let mut known: HashMap<(Option<String>, Option<String>), Option<Blocked>> = HashMap::new();
+    let limited = |job: &&mut Job| job.group.is_some() || job.mutex.is_some();
+    for job in jobs.iter_mut().filter(|job| job.state == State::Ready).filter(limited) {
+        let limits = (job.group.clone(), job.mutex.clone());
+        job.blocked = match known.entry(limits) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(place) => {
+                let (group, mutex) = (job.group.as_deref(), job.mutex.as_deref());
+                place.insert(gates::blocked(connection, group, mutex)?).clone()
+            }
+        };
+    }
+    Ok(())
 }
 
 /// The order, and the same backwards.
@@ -275,40 +300,48 @@ pub(super) fn counts(connection: &Connection) -> Fallible<Counts> {
     Ok(counts)
 }
 
-/// What is owned, ready, scheduled; the next start of a schedule is nothing
-/// that is left to do.
+/// What is owned, ready, scheduled. Of what is ready and has limits the next
+/// one is let through, if the limits are open, and else somebody is owned or a
+/// person is waited for, who paused a group. The next start of a schedule is
+/// nothing that is left to do.
 pub(super) const UNFINISHED: [&str; 3] = [
     "status IN ('dispatched', 'running')",
-    "status = 'ready'",
+    claim::TAKEABLE,
     "status IN ('pending', 'failed') AND waits_on IS NULL
         AND NOT EXISTS (SELECT 1 FROM ax_schedules WHERE next_run = ax_jobs.flow_run)",
 ];
 
+/// The same of one run of a flow, whose runner asks for its own jobs only.
+pub(super) const UNFINISHED_IN_SCOPE: [&str; 3] = [
+    UNFINISHED[0],
+    "status = 'ready'
+        AND NOT EXISTS (SELECT 1 FROM ax_groups WHERE name = ax_jobs.group_name AND paused)",
+    UNFINISHED[2],
+];
+
 /// Counts the jobs of a run of a flow; of all jobs no more than tell whether
 /// there are some.
-pub(super) fn count_of(condition: &str, scope: Option<FlowRunId>) -> String {
+pub(super) fn counts_of(scope: Option<FlowRunId>) -> [String; 3] {
     match scope {
-        None => {
+        None => UNFINISHED.map(|condition| {
             format!("SELECT count(*) FROM (SELECT 1 FROM ax_jobs WHERE {condition} LIMIT 1000)")
-        }
-        Some(run) => {
+        }),
+        Some(run) => UNFINISHED_IN_SCOPE.map(|condition| {
             format!("SELECT count(*) FROM ax_jobs WHERE flow_run = {} AND {condition}", run.0)
-        }
+        }),
     }
 }
 
 /// What is unfinished, by what it waits for.
 pub(super) fn outlook(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Outlook> {
-    let count = |condition| -> Fallible<u64> {
-        Ok(connection
-            .prepare_cached(&count_of(condition, scope))?
-            .query_row([], |row| row.get(0))?)
+    let count = |sql: &str| -> Fallible<u64> {
+        Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     };
-    let [owned, ready, scheduled] = UNFINISHED;
+    let [owned, ready, scheduled] = counts_of(scope);
     Ok(Outlook {
-        owned: count(owned)?,
-        ready: count(ready)?,
-        scheduled: count(scheduled)?,
+        owned: count(&owned)?,
+        ready: count(&ready)?,
+        scheduled: count(&scheduled)?,
         unjudged: super::judge::is_open(connection)?,
     })
 }

@@ -14,7 +14,7 @@ pub(super) const JOB_COLUMNS: &str = "
     id, name, key, command, shell, status, reason, priority, scheduled_at, timeout, kill_after,
     max_retries, retry_count, retry_delay, retry_backoff, retry_max_delay, on_lost, loss_count,
     attempts, owner, exit_code, signal, last_error, runs_at, finished_at, created_at, updated_at,
-    cwd, umask, flow,
+    cwd, umask, flow, group_name, mutex,
     (SELECT schedule FROM ax_flow_runs WHERE ax_flow_runs.id = flow_run) AS schedule";
 
 /// Reads a job, without its dependencies.
@@ -44,6 +44,9 @@ pub(super) fn job(row: &Row<'_>) -> Result<Job> {
         umask: row.get("umask")?,
         flow: text(row, "flow")?,
         schedule: text(row, "schedule")?,
+        group: text(row, "group_name")?,
+        mutex: text(row, "mutex")?,
+        blocked: None,
         dependencies: Vec::new(),
     })
 }

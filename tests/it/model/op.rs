@@ -34,6 +34,8 @@ pub(crate) enum Op {
     Cancel { job: usize, downstream: bool },
     /// `ax edit` of a priority and a time.
     Edit { job: usize, priority: i64, due_in: Option<u64> },
+    /// `ax group set`, `pause` and `resume`.
+    Group { group: u8, parallel: Option<u32>, paused: bool },
     /// `ax hold`.
     Hold(usize),
     /// `ax release`.
@@ -62,6 +64,8 @@ pub(crate) struct Added {
     pub(crate) hold: bool,
     pub(crate) due_in: u64,
     pub(crate) priority: i64,
+    pub(crate) group: Option<u8>,
+    pub(crate) mutex: Option<u8>,
 }
 
 /// What judging dependencies may do to any job, in every verb that judges.
@@ -96,7 +100,8 @@ impl Op {
             | Self::WriteEdge(..)
             | Self::DeleteEdge(..)
             | Self::DeleteJob(_)
-            | Self::SetPending(_) => return Vec::new(),
+            | Self::SetPending(_)
+            | Self::Group { .. } => return Vec::new(),
         };
         own.iter().chain(&JUDGE).copied().collect()
     }
@@ -124,6 +129,8 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (at(), any::<bool>()).prop_map(|(job, downstream)| Op::Cancel { job, downstream }),
         2 => (at(), 0..3_i64, prop::option::of(0..60_u64))
             .prop_map(|(job, priority, due_in)| Op::Edit { job, priority, due_in }),
+        2 => (0..2_u8, prop::option::of(1..3_u32), prop::bool::weighted(0.3))
+            .prop_map(|(group, parallel, paused)| Op::Group { group, parallel, paused }),
         2 => at().prop_map(Op::Hold),
         3 => at().prop_map(Op::Release),
         2 => (at(), resolution()).prop_map(|(job, how)| Op::Resolve(job, how)),
@@ -141,8 +148,10 @@ fn added() -> impl Strategy<Value = Added> {
     let due_in = prop_oneof![3 => Just(0), 1 => 1..60_u64];
     let on_lost = prop::sample::select(OnLost::ALL.to_vec());
     let hold = prop::bool::weighted(0.1);
-    (parents, (key(), key()), if_exists, 0..3_u32, on_lost, hold, due_in, 0..3_i64).prop_map(
-        |(parents, (parent_key, key), if_exists, max_retries, on_lost, hold, due_in, priority)| {
+    let limits = (prop::option::weighted(0.4, 0..2_u8), prop::option::weighted(0.4, 0..2_u8));
+    (parents, (key(), key()), if_exists, 0..3_u32, on_lost, hold, due_in, (0..3_i64, limits))
+        .prop_map(|(parents, keys, if_exists, max_retries, on_lost, hold, due_in, rest)| {
+            let ((parent_key, key), (priority, (group, mutex))) = (keys, rest);
             Added {
                 parents,
                 parent_key: parent_key.filter(|key| *key == 0),
@@ -153,9 +162,10 @@ fn added() -> impl Strategy<Value = Added> {
                 hold,
                 due_in,
                 priority,
+                group,
+                mutex,
             }
-        },
-    )
+        })
 }
 
 fn kind() -> impl Strategy<Value = Kind> {

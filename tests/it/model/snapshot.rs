@@ -23,6 +23,8 @@ pub(crate) struct JobRow {
     ended: bool,
     /// Whether a person wants it ended that somebody has in hand.
     is_marked: bool,
+    group: Option<String>,
+    mutex: Option<String>,
 }
 
 impl JobRow {
@@ -40,6 +42,8 @@ pub(crate) struct Snapshot {
     /// The numbers of a job's attempts, and whether each is open.
     attempts: BTreeMap<JobId, Vec<(u32, bool)>>,
     unjudged: BTreeSet<JobId>,
+    /// How many jobs of a group may run at once, and whether it is paused.
+    groups: BTreeMap<String, (Option<u32>, bool)>,
 }
 
 impl Snapshot {
@@ -60,6 +64,11 @@ impl Snapshot {
                 .collect(),
             edges,
             attempts,
+            groups: rows(shell, "SELECT * FROM ax_groups", |row| {
+                (value(row, "name"), (value(row, "parallel"), value(row, "paused")))
+            })
+            .into_iter()
+            .collect(),
             unjudged: rows(shell, "SELECT job_id FROM ax_judge", id).into_iter().collect(),
         }
     }
@@ -89,6 +98,7 @@ impl Snapshot {
             }
         }
         self.check_keys();
+        self.check_mutexes();
         if self.is_judged() {
             self.check_cycles();
         }
@@ -136,6 +146,43 @@ impl Snapshot {
                 panic!("job {id} is {} with {readiness:?} and waits on {waits_on:?}", job.state)
             }
         }
+    }
+
+    /// No two jobs have a mutex at once.
+    fn check_mutexes(&self) {
+        let mut holders = BTreeMap::new();
+        for (id, job) in self.jobs.iter().filter(|(_, job)| job.state.is_owned()) {
+            if let Some(mutex) = &job.mutex
+                && let Some(other) = holders.insert(mutex, id)
+            {
+                panic!("jobs {other} and {id} both have the mutex {mutex}");
+            }
+        }
+    }
+
+    fn owned(&self, has: impl Fn(&JobRow) -> bool) -> usize {
+        self.jobs.values().filter(|job| job.state.is_owned() && has(job)).count()
+    }
+
+    /// A job that was just claimed is one that its group let through.
+    pub(crate) fn check_group_of(&self, id: JobId) {
+        let Some(group) = &self.jobs[&id].group else { return };
+        let Some((parallel, paused)) = self.groups.get(group) else { return };
+        assert!(!paused, "job {id} is started, and {group} is paused");
+        let running = self.owned(|job| job.group.as_ref() == Some(group));
+        let may = parallel.is_none_or(|parallel| running <= parallel as usize);
+        assert!(may, "{running} jobs of {group} run: {parallel:?}");
+    }
+
+    /// Tells whether a limit keeps a ready job from being taken.
+    pub(crate) fn is_behind_a_limit(&self, id: JobId) -> bool {
+        let job = &self.jobs[&id];
+        let group = job.group.as_ref().and_then(|group| self.groups.get(group));
+        let is_full = group.is_some_and(|(parallel, paused)| {
+            let running = self.owned(|other| other.group == job.group);
+            *paused || parallel.is_some_and(|parallel| running >= parallel as usize)
+        });
+        is_full || (job.mutex.is_some() && self.owned(|other| other.mutex == job.mutex) > 0)
     }
 
     fn check_keys(&self) {
@@ -235,5 +282,7 @@ fn job(row: &Row<'_>) -> JobRow {
         key: value(row, "key"),
         ended: value::<Option<i64>>(row, "finished_at").is_some(),
         is_marked: value::<Option<String>>(row, "cancelling").is_some(),
+        group: value(row, "group_name"),
+        mutex: value(row, "mutex"),
     }
 }

@@ -136,6 +136,11 @@ impl World {
                 let id = self.job(*job)?;
                 self.bench.store.edit(id, &edit, self.now).ok()
             }
+            Op::Group { group, parallel, paused } => {
+                let name = format!("g{group}");
+                self.bench.store.set_group(&name, *parallel).ok()?;
+                self.bench.store.pause_group(&name, *paused).ok()
+            }
             Op::Hold(job) => {
                 let id = self.job(*job)?;
                 self.bench.store.hold(&[id], self.now).ok().map(drop)
@@ -211,6 +216,8 @@ impl World {
             hold: added.hold,
             scheduled_at: self.now.plus(Duration::from_secs(added.due_in)),
             priority: added.priority,
+            group: added.group.map(|group| format!("g{group}")),
+            mutex: added.mutex.map(|mutex| format!("m{mutex}")),
             ..job()
         };
         self.bench.store.add(&[new], self.now).ok().map(drop)
@@ -227,6 +234,9 @@ impl World {
         let turned = self.turn(runner, &self.bench.empty_turn(room));
         let after = Snapshot::read(&self.shell);
         assert!(turned.claimed.len() <= room && turned.nonsense.is_empty());
+        for claimed in &turned.claimed {
+            after.check_group_of(claimed.claim.job);
+        }
         for claimed in turned.claimed {
             let Claim { job, attempt, .. } = claimed.claim;
             assert_eq!(after.readiness(job), Readiness::Met, "job {job} was claimed too early");
@@ -250,7 +260,8 @@ impl World {
             let due = job.scheduled_at <= self.now.millis();
             let met = after.readiness(*id) == Readiness::Met;
             assert!(!(waits && due && met), "job {id} could run and is {}", job.state);
-            assert!(room == 0 || job.state != State::Ready, "there is room for job {id}");
+            let could = job.state == State::Ready && !after.is_behind_a_limit(*id);
+            assert!(room == 0 || !could, "there is room for job {id}");
         }
     }
 
@@ -312,6 +323,9 @@ impl World {
     /// final then waits for a person.
     pub(crate) fn run_to_the_end(mut self) {
         self.now = self.now.plus(Duration::from_hours(2));
+        for group in ["g0", "g1"] {
+            self.bench.store.pause_group(group, false).expect("it goes on");
+        }
         loop {
             let more = self.claim(0, 1_000);
             self.before = Snapshot::read(&self.shell);

@@ -14,8 +14,9 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Prune,
-    Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Group, Moved, NewRunner, Outlook,
+    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn,
+    Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -325,6 +326,18 @@ impl Store for Moody {
     }
 
     fn edit(&mut self, _: JobId, _: &Edit, _: Timestamp) -> Result<()> {
+        unasked()
+    }
+
+    fn set_group(&mut self, _: &str, _: Option<u32>) -> Result<()> {
+        unasked()
+    }
+
+    fn pause_group(&mut self, _: &str, _: bool) -> Result<()> {
+        unasked()
+    }
+
+    fn groups(&mut self) -> Result<Vec<Group>> {
         unasked()
     }
 

@@ -12,8 +12,9 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Moved, NewRunner, Outlook, Prune,
-    Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Group, Moved, NewRunner, Outlook,
+    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn,
+    Turned,
 };
 
 use super::act;
@@ -192,6 +193,9 @@ impl Store for Door<'_> {
         release(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
         cancel(ids: &[JobId], how: &Cancel, now: Timestamp) -> Cancelling;
         edit(id: JobId, edit: &Edit, now: Timestamp) -> ();
+        set_group(name: &str, parallel: Option<u32>) -> ();
+        pause_group(name: &str, paused: bool) -> ();
+        groups() -> Vec<Group>;
         prune(how: &Prune) -> Pruned;
         check(now: Timestamp) -> Vec<Fault>;
         mend(fault: &Fault, now: Timestamp) -> Option<String>;

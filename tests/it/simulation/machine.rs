@@ -32,6 +32,8 @@ pub(crate) struct Machine {
     /// How often each job may still be started, by its retries and by what
     /// stopped it from outside.
     pub(crate) starts_left: BTreeMap<JobId, i64>,
+    /// What no two jobs have at once.
+    pub(crate) mutexes: BTreeMap<JobId, String>,
 }
 
 impl Machine {
@@ -44,6 +46,7 @@ impl Machine {
             runs: Vec::new(),
             doomed: BTreeSet::new(),
             starts_left: BTreeMap::new(),
+            mutexes: BTreeMap::new(),
         }
     }
 
@@ -70,6 +73,12 @@ impl Machine {
         for run in self.runs.iter().filter(|run| run.claim.job == claim.job) {
             assert_ne!(run.claim.attempt, claim.attempt, "{claim:?} is started twice");
             assert!(run.end.is_some(), "{claim:?} is started beside {:?}", run.claim);
+        }
+        if let Some(mutex) = self.mutexes.get(&claim.job) {
+            let has_it = |run: &&Run| self.mutexes.get(&run.claim.job) == Some(mutex);
+            for run in self.runs.iter().filter(has_it) {
+                assert!(run.end.is_some(), "{claim:?} and {:?} both have {mutex}", run.claim);
+            }
         }
         let left = self.starts_left.get_mut(&claim.job).expect("a job that was added");
         *left -= 1;

@@ -15,9 +15,11 @@ impl World {
         let now = self.machine.now();
         let due_in = if self.rng.u32(..4) == 0 { self.rng.u64(..90) } else { 0 };
         let keyed = self.rng.u32(..5) == 0;
+        let is_exclusive = self.rng.u32(..4) == 0;
         NewJob {
             key: keyed.then(|| format!("key-{}", self.rng.u32(..2))),
             if_exists: self.one_of(&[IfExists::Skip, IfExists::Replace, IfExists::Error]),
+            mutex: is_exclusive.then(|| format!("mutex-{}", self.rng.u32(..2))),
             priority: self.rng.i64(0..3),
             scheduled_at: now.plus(Duration::from_secs(due_in)),
             max_retries: self.rng.u32(..3),
@@ -56,6 +58,9 @@ impl World {
         self.tell_trace(|| format!("added {added:?}"));
         for (added, job) in added.iter().zip(jobs).filter(|(added, _)| added.new) {
             self.machine.allow(added.id, i64::from(job.max_retries) + 1);
+            if let Some(mutex) = job.mutex {
+                self.machine.mutexes.insert(added.id, mutex);
+            }
             let asked = Asked {
                 max_retries: job.max_retries,
                 on_lost: job.on_lost,

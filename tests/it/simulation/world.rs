@@ -105,12 +105,13 @@ impl World {
     }
 
     fn clear(&self) {
-        const TABLES: [&str; 7] = [
+        const TABLES: [&str; 8] = [
             "ax_outputs",
             "ax_attempts",
             "ax_deps",
             "ax_jobs",
             "ax_judge",
+            "ax_gates",
             "ax_runners",
             "sqlite_sequence WHERE name IN ('ax_jobs', 'ax_runners')",
         ];

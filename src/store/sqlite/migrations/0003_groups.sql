@@ -1,3 +1,81 @@
 -- Why a person wants a job ended that a runner owns; whoever owns it stops it.
 ALTER TABLE ax_jobs ADD COLUMN cancelling TEXT;
 CREATE INDEX ax_jobs_cancelling ON ax_jobs (owner) WHERE cancelling IS NOT NULL;
+
+-- Groups: how many of their jobs run at once (NULL: any number), and whether
+-- they are paused. A group without a row has no limit.
+CREATE TABLE ax_groups (
+    name     TEXT    PRIMARY KEY CHECK (name <> ''),
+    parallel INTEGER CHECK (parallel > 0),
+    paused   INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE ax_jobs ADD COLUMN group_name TEXT CHECK (group_name <> '');
+ALTER TABLE ax_jobs ADD COLUMN mutex TEXT CHECK (mutex <> '');
+-- How far a ready job with a limit has come: NULL while it waits behind others,
+-- 1 when it is the next of its mutex, 2 when it may be taken. At most one job
+-- of each mutex and of each group is so far, so that what waits behind a limit
+-- is passed by whoever looks for the next job.
+ALTER TABLE ax_jobs ADD COLUMN admitted INTEGER CHECK (admitted IN (1, 2));
+
+-- What a runner takes next.
+DROP INDEX ax_jobs_ready;
+CREATE INDEX ax_jobs_ready ON ax_jobs (priority DESC, scheduled_at, id)
+    WHERE status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2);
+-- The next of a mutex and of a group, who is so far, and who has them.
+CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, priority DESC, scheduled_at, id)
+    WHERE status = 'ready' AND mutex IS NOT NULL;
+CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name, priority DESC, scheduled_at, id)
+    WHERE status = 'ready' AND group_name IS NOT NULL AND (mutex IS NULL OR admitted IS NOT NULL);
+CREATE INDEX ax_jobs_mutex_admitted ON ax_jobs (mutex)
+    WHERE status = 'ready' AND mutex IS NOT NULL AND admitted IS NOT NULL;
+CREATE INDEX ax_jobs_group_admitted ON ax_jobs (group_name)
+    WHERE status = 'ready' AND group_name IS NOT NULL AND admitted = 2;
+CREATE INDEX ax_jobs_mutex_held ON ax_jobs (mutex)
+    WHERE status IN ('dispatched', 'running') AND mutex IS NOT NULL;
+CREATE INDEX ax_jobs_group_held ON ax_jobs (group_name)
+    WHERE status IN ('dispatched', 'running') AND group_name IS NOT NULL;
+
+-- Mutexes and groups whose next job is to be found again before one is taken.
+CREATE TABLE ax_gates (
+    kind TEXT NOT NULL CHECK (kind IN ('mutex', 'group')),
+    name TEXT NOT NULL,
+    PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER ax_limited_made AFTER INSERT ON ax_jobs
+WHEN coalesce(NEW.group_name, NEW.mutex) IS NOT NULL BEGIN
+    INSERT INTO ax_gates (kind, name)
+        SELECT 'mutex', NEW.mutex WHERE NEW.mutex IS NOT NULL
+        UNION ALL SELECT 'group', NEW.group_name WHERE NEW.group_name IS NOT NULL
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_limited_moved
+AFTER UPDATE OF status, priority, scheduled_at, group_name, mutex ON ax_jobs
+WHEN coalesce(NEW.group_name, NEW.mutex, OLD.group_name, OLD.mutex) IS NOT NULL BEGIN
+    INSERT INTO ax_gates (kind, name)
+        SELECT 'mutex', NEW.mutex WHERE NEW.mutex IS NOT NULL
+        UNION ALL SELECT 'mutex', OLD.mutex WHERE OLD.mutex IS NOT NULL
+        UNION ALL SELECT 'group', NEW.group_name WHERE NEW.group_name IS NOT NULL
+        UNION ALL SELECT 'group', OLD.group_name WHERE OLD.group_name IS NOT NULL
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_limited_gone AFTER DELETE ON ax_jobs
+WHEN coalesce(OLD.group_name, OLD.mutex) IS NOT NULL BEGIN
+    INSERT INTO ax_gates (kind, name)
+        SELECT 'mutex', OLD.mutex WHERE OLD.mutex IS NOT NULL
+        UNION ALL SELECT 'group', OLD.group_name WHERE OLD.group_name IS NOT NULL
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_group_made AFTER INSERT ON ax_groups BEGIN
+    INSERT INTO ax_gates (kind, name) VALUES ('group', NEW.name)
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_group_changed AFTER UPDATE ON ax_groups BEGIN
+    INSERT INTO ax_gates (kind, name) VALUES ('group', NEW.name), ('group', OLD.name)
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_group_gone AFTER DELETE ON ax_groups BEGIN
+    INSERT INTO ax_gates (kind, name) VALUES ('group', OLD.name)
+        ON CONFLICT DO NOTHING;
+END;
