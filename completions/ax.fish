@@ -58,15 +58,7 @@ complete -c ax -n "__fish_ax_using_subcommand add" -l on-failure -d 'Run if one 
 complete -c ax -n "__fish_ax_using_subcommand add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s d -l delay -d 'Run this much later: 90 (seconds), 10m, 1h30m, 2d' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l at -d 'Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -l cron -d 'Run again and again, whenever this cron expression comes: `0 2 * * *`, @daily' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -l tz -d 'By the clock of this time zone [default: `$TZ`, else that of the machine]' -r
-complete -c ax -n "__fish_ax_using_subcommand add" -l catch-up -d 'About starts that came due while no runner was there [default: one]' -r -f -a "none\t'They are skipped'
-one\t'One start stands for all of them'
-all\t'Each is made up for, the last 100 at most'"
-complete -c ax -n "__fish_ax_using_subcommand add" -l overlap -d 'About a start while the one before it has not ended [default: skip]' -r -f -a "skip\t'It is skipped'
-queue\t'It waits, and 100 at most do'
-allow\t'Both run'"
-complete -c ax -n "__fish_ax_using_subcommand add" -s p -l priority -d 'Higher runs first [default: `$AX_DEFAULT_PRIORITY`, else 5]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -s p -l priority -d 'Higher runs first; a point is worth an hour of waiting, so that none waits for ever [default: `$AX_DEFAULT_PRIORITY`, else 5]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped [default: 10s]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s r -l max-retries -l retries -d 'Failures after which another attempt is made [default: `$AX_DEFAULT_MAX_RETRIES`, else 3]' -r

@@ -276,7 +276,7 @@ pub struct AddArgs {
 /// How a job runs.
 #[derive(Debug, Args)]
 pub struct JobArgs {
-    /// Higher runs first [default: `$AX_DEFAULT_PRIORITY`, else 5]
+    /// Higher runs first; a point is worth an hour of waiting, so that none waits for ever [default: `$AX_DEFAULT_PRIORITY`, else 5]
     #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
     pub priority: Option<i64>,
     /// The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]

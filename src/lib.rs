@@ -64,6 +64,13 @@
 //!   journal, then looks whether its runner lives, then starts the process. So
 //!   whoever finds the runner dead knows from the journals what was started,
 //!   and nothing can be started behind its back.
+//! - **Nobody starves.** Ready jobs are taken in the order of `since − priority
+//!   × 1 h`, where `since` is when a job began to wait for its turn: its time,
+//!   its birth, or when a person brought it back, whatever is latest. So higher
+//!   priority comes first, and each point of it is worth an hour of waiting: a
+//!   job waits at most for those of higher priority that come within as many
+//!   hours after it as they have points more. The number never changes while a
+//!   job waits; an index is kept in its order, and no row is written for it.
 //! - **One gate.** What touches a group or a mutex enters it in one table, by
 //!   trigger; draining it, in the transaction of the turn, lets the next job of
 //!   each through. What waits behind a limit is in no index that a turn reads,

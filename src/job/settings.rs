@@ -15,6 +15,10 @@ use super::{Command, EnvBlock, IfExists, NewJob, OnLost, Timestamp};
 pub const PRIORITY: i64 = 5;
 /// The priorities there are.
 pub const PRIORITIES: RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
+/// What each point of priority is worth: a job goes before those that are so
+/// many points higher once it has waited so many times as long for its turn.
+/// So no stream of jobs of higher priority holds it up for ever.
+pub const POINT: Duration = Duration::from_hours(1);
 /// The longest an attempt may run if nothing is said.
 pub const TIMEOUT: Duration = Duration::from_mins(1);
 /// Between TERM and KILL if nothing is said.

@@ -163,12 +163,14 @@ pub(super) const READY: &str = concat!(
     WHERE ",
     takeable!(),
     " AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = ax_jobs.id)
-    ORDER BY priority DESC, scheduled_at, id"
+    ORDER BY ",
+    turn_of_a_job!()
 );
 
 /// A runner of one run of a flow may take its jobs also before those of others
 /// that wait for the same limit, which it could not run.
-pub(super) const READY_IN_SCOPE: &str = "
+pub(super) const READY_IN_SCOPE: &str = concat!(
+    "
     SELECT id FROM ax_jobs AS job
     WHERE flow_run = :scope AND status = 'ready'
         AND NOT EXISTS (SELECT 1 FROM ax_judge WHERE job_id = job.id)
@@ -182,7 +184,9 @@ pub(super) const READY_IN_SCOPE: &str = "
                     SELECT count(*) FROM ax_jobs AS other
                     WHERE other.group_name = job.group_name
                         AND other.status IN ('dispatched', 'running'))))
-    ORDER BY priority DESC, scheduled_at, id";
+    ORDER BY ",
+    turn_of_a_job!()
+);
 
 /// The jobs to take next, in order; no more are read than asked for.
 fn ready(connection: &Connection, scope: Option<FlowRunId>, limit: usize) -> Fallible<Vec<JobId>> {

@@ -31,6 +31,7 @@ const REVIVE: &str = "
         retry_count = 0,
         loss_count = 0,
         scheduled_at = iif(:at_once OR attempts > 0, min(scheduled_at, created_at), scheduled_at),
+        queued_at = :now,
         waits_on = NULL,
         finished_at = NULL,
         updated_at = :now
@@ -284,12 +285,14 @@ pub(super) fn hold(tx: &Transaction<'_>, ids: &[JobId], now: Timestamp) -> Falli
     Ok(all)
 }
 
-/// Lets held jobs go on.
+/// Lets held jobs go on; they begin to wait for their turn now.
 pub(super) fn release(tx: &Transaction<'_>, ids: &[JobId], now: Timestamp) -> Fallible<Vec<Moved>> {
+    const QUEUE: &str = "UPDATE ax_jobs SET queued_at = :now WHERE id = :job";
     let mut all = Vec::new();
     for job in ids {
         refuse_other_than(tx, *job, Event::Unhold, "not held")?;
         judge::change(tx, *job, Event::Unhold, None, now)?;
+        tx.prepare_cached(QUEUE)?.execute(named_params! { ":job": job, ":now": now })?;
         all.push(moved(tx, *job, Event::Unhold, None)?);
     }
     judge::drain(tx, now, judge::PER_TURN, &mut Vec::new())?;

@@ -71,11 +71,15 @@ pub(super) const MUTEX_HOLDER: &str = "
     WHERE status IN ('dispatched', 'running') AND mutex = :name
     LIMIT 1";
 
-pub(super) const MUTEX_NEXT: &str = "
+pub(super) const MUTEX_NEXT: &str = concat!(
+    "
     SELECT id FROM ax_jobs
     WHERE status = 'ready' AND mutex = :name
-    ORDER BY priority DESC, scheduled_at, id
-    LIMIT 1";
+    ORDER BY ",
+    turn_of_a_job!(),
+    "
+    LIMIT 1"
+);
 
 /// Who is not the next of its mutex any more; tells the groups it was let through to.
 pub(super) const MUTEX_BACK: &str = "
@@ -106,11 +110,15 @@ fn next_of_mutex(tx: &Transaction<'_>, name: &str) -> Fallible<()> {
     groups.iter().try_for_each(|group| touch(tx, "group", group))
 }
 
-pub(super) const GROUP_NEXT: &str = "
+pub(super) const GROUP_NEXT: &str = concat!(
+    "
     SELECT id FROM ax_jobs
     WHERE status = 'ready' AND group_name = :name AND (mutex IS NULL OR admitted IS NOT NULL)
-    ORDER BY priority DESC, scheduled_at, id
-    LIMIT 1";
+    ORDER BY ",
+    turn_of_a_job!(),
+    "
+    LIMIT 1"
+);
 
 pub(super) const GROUP_BACK: &str = "
     UPDATE ax_jobs SET admitted = iif(mutex IS NULL, NULL, 1)

@@ -5,6 +5,16 @@
 //! when somebody else has written, without asking the busy handler. A commit
 //! is on the disk when the verb returns (`synchronous = FULL`).
 
+/// In which order jobs are taken, as the indexes over ready jobs have it: who
+/// waits longest, and each point of priority is worth an hour of waiting
+/// ([`crate::job::settings::POINT`]). It does not change while a job waits, so
+/// no row is written for it. Nobody waits longer for a time in the past.
+macro_rules! turn_of_a_job {
+    () => {
+        "max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id"
+    };
+}
+
 mod add;
 mod busy;
 mod cancel;

@@ -55,6 +55,12 @@ fn the_next_jobs_are_read_in_the_order_of_their_index() {
 }
 
 #[test]
+fn a_point_of_priority_is_worth_what_the_rules_say() {
+    let millis = crate::job::settings::POINT.as_millis();
+    assert!(turn_of_a_job!().contains(&format!("- {millis} * priority")));
+}
+
+#[test]
 fn the_next_jobs_of_a_run_are_found_by_the_run() {
     assert_uses(claim::READY_IN_SCOPE, "ax_jobs_flow_run");
 }

@@ -18,14 +18,22 @@ ALTER TABLE ax_jobs ADD COLUMN mutex TEXT CHECK (mutex <> '');
 -- is passed by whoever looks for the next job.
 ALTER TABLE ax_jobs ADD COLUMN admitted INTEGER CHECK (admitted IN (1, 2));
 
--- What a runner takes next.
+-- Since when a job waits, if that is later than its time and its birth: a
+-- person brought it back.
+ALTER TABLE ax_jobs ADD COLUMN queued_at INTEGER;
+
+-- What a runner takes next: who waits longest, and each point of priority is
+-- worth an hour of waiting.
 DROP INDEX ax_jobs_ready;
-CREATE INDEX ax_jobs_ready ON ax_jobs (priority DESC, scheduled_at, id)
+CREATE INDEX ax_jobs_ready ON ax_jobs (
+        max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2);
 -- The next of a mutex and of a group, who is so far, and who has them.
-CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, priority DESC, scheduled_at, id)
+CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex,
+        max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND mutex IS NOT NULL;
-CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name, priority DESC, scheduled_at, id)
+CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name,
+        max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND group_name IS NOT NULL AND (mutex IS NULL OR admitted IS NOT NULL);
 CREATE INDEX ax_jobs_mutex_admitted ON ax_jobs (mutex)
     WHERE status = 'ready' AND mutex IS NOT NULL AND admitted IS NOT NULL;
@@ -51,7 +59,7 @@ WHEN coalesce(NEW.group_name, NEW.mutex) IS NOT NULL BEGIN
         ON CONFLICT DO NOTHING;
 END;
 CREATE TRIGGER ax_limited_moved
-AFTER UPDATE OF status, priority, scheduled_at, group_name, mutex ON ax_jobs
+AFTER UPDATE OF status, priority, scheduled_at, queued_at, group_name, mutex ON ax_jobs
 WHEN coalesce(NEW.group_name, NEW.mutex, OLD.group_name, OLD.mutex) IS NOT NULL BEGIN
     INSERT INTO ax_gates (kind, name)
         SELECT 'mutex', NEW.mutex WHERE NEW.mutex IS NOT NULL

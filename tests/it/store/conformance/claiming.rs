@@ -3,13 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ax_scheduler::job::{EnvBlock, JobId, NewJob, State};
-use ax_scheduler::store::Turn;
+use ax_scheduler::job::settings::POINT;
+use ax_scheduler::job::{EnvBlock, JobId, NewJob, State, Timestamp};
+use ax_scheduler::store::{Revival, Turn};
 
 use crate::store::bench::{Bench, ROOM, START, a_runner, after, job, named};
 
 promises![
     higher_priority_comes_first,
+    a_job_that_has_waited_an_hour_a_point_goes_before_higher_priority,
+    no_stream_of_higher_priority_holds_a_job_up_for_ever,
+    a_time_in_the_past_makes_no_job_wait_longer,
+    a_job_that_a_person_brings_back_begins_to_wait_anew,
     among_equals_the_earlier_due_comes_first,
     among_equals_of_one_time_the_lower_id_comes_first,
     no_more_is_claimed_than_there_is_room_for,
@@ -33,6 +38,47 @@ fn claim_in_order(bench: &mut Bench) -> Vec<i64> {
 fn due(seconds_ago: u64) -> NewJob {
     let scheduled_at = START.millis() - i64::try_from(seconds_ago * 1000).expect("a small number");
     NewJob { scheduled_at: ax_scheduler::job::Timestamp::from_millis(scheduled_at), ..job() }
+}
+
+fn a_job_that_has_waited_an_hour_a_point_goes_before_higher_priority(bench: &mut Bench) {
+    let low = bench.add(job());
+    bench.pass(4 * POINT);
+    let high = bench.add(NewJob { priority: 9, scheduled_at: bench.now, ..job() });
+    assert_eq!(bench.turn(1).claimed[0].claim.job, low, "of equal waiting the first goes first");
+    let low = bench.add(NewJob { scheduled_at: bench.now, ..job() });
+    bench.pass(3 * POINT + Duration::from_mins(59));
+    let later = bench.add(NewJob { priority: 9, scheduled_at: bench.now, ..job() });
+    for next in [high, later, low] {
+        assert_eq!(bench.turn(1).claimed[0].claim.job, next);
+    }
+}
+
+fn no_stream_of_higher_priority_holds_a_job_up_for_ever(bench: &mut Bench) {
+    let low = bench.add(NewJob { priority: 1, ..job() });
+    let minutes = (1..1_000).find(|_| {
+        bench.add(NewJob { priority: 3, scheduled_at: bench.now, ..job() });
+        bench.add(NewJob { priority: 3, scheduled_at: bench.now, ..job() });
+        bench.pass(Duration::from_mins(1));
+        bench.turn(1).claimed[0].claim.job == low
+    });
+    // Those that came less than two hours after it go before it: two a minute.
+    assert_eq!(minutes, Some(241));
+}
+
+fn a_time_in_the_past_makes_no_job_wait_longer(bench: &mut Bench) {
+    bench.add(NewJob { scheduled_at: Timestamp::from_millis(0), ..job() });
+    let high = bench.add(NewJob { priority: 6, ..job() });
+    assert_eq!(bench.turn(1).claimed[0].claim.job, high);
+}
+
+fn a_job_that_a_person_brings_back_begins_to_wait_anew(bench: &mut Bench) {
+    let ids = bench.add_all(&[job(), NewJob { hold: true, ..job() }]);
+    bench.finish(ids[0], State::Dead);
+    bench.pass(100 * POINT);
+    bench.store.revive(&ids[..1], Revival::default(), bench.now).expect("it comes back");
+    bench.store.release(&ids[1..], bench.now).expect("it goes on");
+    let high = bench.add(NewJob { priority: 6, scheduled_at: bench.now, ..job() });
+    assert_eq!(bench.turn(1).claimed[0].claim.job, high);
 }
 
 fn higher_priority_comes_first(bench: &mut Bench) {
