@@ -52,6 +52,9 @@ _ax() {
             ax,ls)
                 cmd="ax__subcmd__list"
                 ;;
+            ax,progress)
+                cmd="ax__subcmd__progress"
+                ;;
             ax,prune)
                 cmd="ax__subcmd__prune"
                 ;;
@@ -72,6 +75,9 @@ _ax() {
                 ;;
             ax,show)
                 cmd="ax__subcmd__show"
+                ;;
+            ax,snooze)
+                cmd="ax__subcmd__snooze"
                 ;;
             ax,st)
                 cmd="ax__subcmd__status"
@@ -107,7 +113,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run list ls retry recover doctor show logs log cancel edit wait hold release group prune status st completions"
+            opts="-h -V --db --color --help --version add deps run list ls retry recover doctor show logs log cancel edit wait hold release snooze progress group prune status st completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -140,7 +146,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__add)
-            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --group --mutex --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
+            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,6 +249,14 @@ _ax() {
                     return 0
                     ;;
                 --retry-max-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --retry-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-retry-on)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -584,7 +598,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__edit)
-            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --group --mutex --format --json --db --color --help"
+            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,6 +669,14 @@ _ax() {
                     return 0
                     ;;
                 --retry-max-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --retry-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-retry-on)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1042,6 +1064,39 @@ _ax() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__progress)
+            opts="-h --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --db)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -1824,6 +1879,39 @@ _ax() {
                     COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__snooze)
+            opts="-h --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --db)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then

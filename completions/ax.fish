@@ -47,6 +47,8 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "edit" -d 'Change a job that w
 complete -c ax -n "__fish_ax_needs_command" -f -a "wait" -d 'Wait until jobs have ended'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
+complete -c ax -n "__fish_ax_needs_command" -f -a "snooze" -d 'In a job: come again later, if this attempt does not fail'
+complete -c ax -n "__fish_ax_needs_command" -f -a "progress" -d 'In a job: say how far it is'
 complete -c ax -n "__fish_ax_needs_command" -f -a "group" -d 'Limit, pause and show groups of jobs'
 complete -c ax -n "__fish_ax_needs_command" -f -a "prune" -d 'Delete jobs that ended long ago, with their output'
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
@@ -65,6 +67,8 @@ complete -c ax -n "__fish_ax_using_subcommand add" -s r -l max-retries -l retrie
 complete -c ax -n "__fish_ax_using_subcommand add" -l retry-delay -d 'The wait before the first retry [default: `$AX_DEFAULT_RETRY_DELAY`, else 5s]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l retry-backoff -d 'By what each further wait is longer (1 or more) [default: 2]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l retry-max-delay -d 'The longest wait between attempts [default: 1h]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l retry-on -d 'Try again only after these exit codes: 1,2,10-20' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l no-retry-on -d 'Do not try again after these exit codes' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l on-lost -d 'When an outcome is unknown [default: requeue if the job has retries, else hold]' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
 hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
@@ -309,6 +313,8 @@ complete -c ax -n "__fish_ax_using_subcommand edit" -s r -l max-retries -l retri
 complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-delay -d 'The wait before the first retry' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-backoff -d 'By what each further wait is longer (1 or more)' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-max-delay -d 'The longest wait between attempts' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l retry-on -d 'Try again only after these exit codes: 1,2,10-20' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l no-retry-on -d 'Do not try again after these exit codes' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -l on-lost -d 'When an outcome is unknown' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
 hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
@@ -360,6 +366,16 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand snooze" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand snooze" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand snooze" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand progress" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand progress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand progress" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::job::settings::PRIORITIES;
 use crate::job::timetable::{Tz, zone};
-use crate::job::{Cron, Timeout};
+use crate::job::{Codes, Cron, Timeout};
 use crate::when::{duration, factor, past, positive_duration, timeout};
 
 /// A job scheduler in one binary, on one SQLite file
@@ -165,6 +165,10 @@ pub enum Command {
     Release(ReleaseArgs),
     /// Start jobs again and again, and show when
     Schedule(Box<ScheduleArgs>),
+    /// In a job: come again later, if this attempt does not fail
+    Snooze(SnoozeArgs),
+    /// In a job: say how far it is
+    Progress(ProgressArgs),
     /// Limit, pause and show groups of jobs
     Group(GroupArgs),
     /// Delete jobs that ended long ago, with their output
@@ -204,7 +208,12 @@ impl Command {
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
             Self::Status(args) => args.show.wants_json(),
-            Self::Logs(_) | Self::Completions(_) | Self::Man(_) | Self::Supervise(_) => false,
+            Self::Logs(_)
+            | Self::Snooze(_)
+            | Self::Progress(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Supervise(_) => false,
         }
     }
 }
@@ -221,7 +230,8 @@ Examples:
 A line of --from: {\"command\": \"text\" | \"argv\": [...], \"name\", \"key\",
 \"after\": [id or key, ...], \"on_failure\", \"after_any\", \"priority\", \"delay\" | \"at\",
 \"timeout\", \"kill_after\", \"max_retries\", \"retry_delay\", \"retry_backoff\",
-\"retry_max_delay\", \"on_lost\", \"hold\", \"group\", \"mutex\", \"cwd\", \"env\": {...}}")]
+\"retry_max_delay\", \"on_lost\", \"hold\", \"group\", \"mutex\", \"retry_on\",
+\"no_retry_on\", \"cwd\", \"env\": {...}}")]
 pub struct AddArgs {
     /// What people call the job
     #[arg(short, long)]
@@ -303,6 +313,12 @@ pub struct JobArgs {
     /// The longest wait between attempts [default: 1h]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
     pub retry_max_delay: Option<Duration>,
+    /// Try again only after these exit codes: 1,2,10-20
+    #[arg(long, value_name = "CODES")]
+    pub retry_on: Option<Codes>,
+    /// Do not try again after these exit codes
+    #[arg(long, value_name = "CODES")]
+    pub no_retry_on: Option<Codes>,
     /// When an outcome is unknown [default: requeue if the job has retries, else hold]
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,
@@ -727,6 +743,12 @@ pub struct EditArgs {
     /// The longest wait between attempts
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
     pub retry_max_delay: Option<Duration>,
+    /// Try again only after these exit codes: 1,2,10-20
+    #[arg(long, value_name = "CODES")]
+    pub retry_on: Option<Codes>,
+    /// Do not try again after these exit codes
+    #[arg(long, value_name = "CODES")]
+    pub no_retry_on: Option<Codes>,
     /// When an outcome is unknown
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,
@@ -925,6 +947,43 @@ pub struct ScheduleNextArgs {
 
 fn cron(text: &str) -> Result<Cron, String> {
     text.parse()
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For the command of a job. When the attempt then ends with exit code 0 or 75, the
+job comes again at that time, and no retry is used; if it fails, that counts.
+Exit code 75 alone means later, too: after the retry delay, at least a second.
+
+Example:
+  ax add 'test -e ready || { ax snooze 30m; exit; }; ./go.sh'")]
+pub struct SnoozeArgs {
+    /// How long from now: 90 (seconds), 10m, 1h30m, 2d
+    #[arg(value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub wait: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For the command of a job. `ax list`, `ax show` and the JSON show it, until the
+next attempt begins.
+
+Example:
+  ax progress 40 copied 4 of 10 files")]
+pub struct ProgressArgs {
+    /// How far it is, in percent
+    #[arg(value_name = "PERCENT", value_parser = percent)]
+    pub percent: u8,
+    /// In words
+    #[arg(value_name = "TEXT", trailing_var_arg = true)]
+    pub text: Vec<String>,
+}
+
+fn percent(text: &str) -> Result<u8, String> {
+    match text.strip_suffix('%').unwrap_or(text).parse() {
+        Ok(percent @ 0..=100) => Ok(percent),
+        Ok(_) | Err(_) => Err("is not a whole number from 0 to 100".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

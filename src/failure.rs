@@ -108,6 +108,9 @@ impl From<store::Error> for Failure {
             E::StillBroken { parent, .. } => {
                 Self::refused(message).hint(format!("`ax retry {parent}` brings both back"))
             }
+            E::NotRunning { job, .. } => {
+                Self::refused(message).hint(format!("`ax show {job}` tells what it does"))
+            }
             E::KeyTaken { by, .. } => Self { code: "key_exists", ..Self::refused(message) }
                 .hint(format!("`ax show {by}` shows the job that has it")),
             E::KeyExists { .. } => Self { code: "key_exists", ..Self::refused(message) },

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use crate::job::settings::PRIORITIES;
-use crate::job::{Settings, limits};
+use crate::job::{Codes, Settings, limits};
 use crate::when;
 
 /// A value as a file writes it.
@@ -51,6 +51,8 @@ pub const NAMES: &[&str] = &[
     "hold",
     "group",
     "mutex",
+    "retry_on",
+    "no_retry_on",
 ];
 
 /// Writes one setting; tells whether there is one of this name.
@@ -70,6 +72,8 @@ pub fn set(settings: &mut Settings, name: &str, value: Value<'_>) -> Result<bool
         "hold" => settings.hold = Some(flag(value)?),
         "group" => settings.group = Some(label("group", value)?),
         "mutex" => settings.mutex = Some(label("mutex", value)?),
+        "retry_on" => settings.retry_on = Some(codes(value)?),
+        "no_retry_on" => settings.no_retry_on = Some(codes(value)?),
         _ => return Ok(false),
     }
     Ok(true)
@@ -80,6 +84,14 @@ pub fn text(value: Value<'_>) -> Result<&str, String> {
     match value {
         Value::Text(text) => Ok(text),
         Value::Number(_) | Value::Flag(_) | Value::Other(_) => Err(value.is_not("a text")),
+    }
+}
+
+/// Reads exit codes: a text, or one number.
+fn codes(value: Value<'_>) -> Result<Codes, String> {
+    match value {
+        Value::Text(text) | Value::Number(text) => text.parse(),
+        Value::Flag(_) | Value::Other(_) => Err(value.is_not("a text such as \"1,2,75-80\"")),
     }
 }
 

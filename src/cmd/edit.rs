@@ -52,6 +52,8 @@ fn edit(args: &EditArgs, context: &Context<'_>) -> Result<Edit, Failure> {
             hold: None,
             group: args.group.clone(),
             mutex: args.mutex.clone(),
+            retry_on: args.retry_on.clone(),
+            no_retry_on: args.no_retry_on.clone(),
         },
     })
 }

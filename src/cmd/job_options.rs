@@ -55,6 +55,8 @@ fn settings(args: &JobArgs) -> Settings {
         hold: None,
         group: args.group.clone(),
         mutex: args.mutex.clone(),
+        retry_on: args.retry_on.clone(),
+        no_retry_on: args.no_retry_on.clone(),
     }
 }
 

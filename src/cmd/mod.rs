@@ -13,6 +13,7 @@ mod doctor;
 mod edit;
 mod group;
 mod hold;
+mod inside;
 mod job_options;
 mod list;
 mod logs;
@@ -149,6 +150,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Prune(args) => prune::run(args, context),
         Command::Edit(args) => edit::run(*args, context),
         Command::Group(args) => group::run(args, context),
+        Command::Snooze(args) => inside::snooze(&args, context),
+        Command::Progress(args) => inside::progress(&args, context),
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),

@@ -287,6 +287,8 @@ mod tests {
                 max_delay: Duration::ZERO,
                 on_lost: OnLost::Hold,
                 losses: 0,
+                retry_on: None,
+                no_retry_on: None,
             },
         }
     }

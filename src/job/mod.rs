@@ -4,12 +4,14 @@
 //! every decision is a value. The rules have a file each: [`state`] (the legal
 //! moves), [`verdict`] (what an end means), [`dependency`] (when parents are
 //! met), [`phase`] (what a person is told of a job that is not running),
-//! [`settings`] (what a job gets where nothing was said), [`limits`] (what
-//! names may be), [`graph`] (who waits for whom in a batch), [`cron`] (what a
-//! cron expression is), [`timetable`] (when it comes by the clock of a zone) and
-//! [`schedule`] (what becomes of a start whose time has come).
+//! [`settings`] (what a job gets where nothing was said), [`codes`] (sets of exit
+//! codes), [`limits`] (what names may be), [`graph`] (who waits for whom in a
+//! batch), [`cron`] (what a cron expression is), [`timetable`] (when it comes by
+//! the clock of a zone) and [`schedule`] (what becomes of a start whose time has
+//! come).
 
 mod bytes;
+pub mod codes;
 pub mod command;
 pub mod cron;
 pub mod dependency;
@@ -30,6 +32,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use codes::Codes;
 pub use command::Command;
 pub use cron::Cron;
 pub use dependency::{Edge, Kind};
@@ -278,6 +281,10 @@ pub struct NewJob {
     pub retry_max_delay: Duration,
     /// What to do when an outcome is unknown.
     pub on_lost: OnLost,
+    /// The only exit codes after which another attempt is made; all if `None`.
+    pub retry_on: Option<Codes>,
+    /// Exit codes after which none is made.
+    pub no_retry_on: Option<Codes>,
     /// The working directory (bytes of an absolute path).
     #[serde(with = "bytes")]
     pub cwd: Vec<u8>,
@@ -374,6 +381,10 @@ pub struct Job {
     pub group: Option<String>,
     /// What no two jobs have at once.
     pub mutex: Option<String>,
+    /// How far its last attempt said it was, in percent.
+    pub progress: Option<u8>,
+    /// What that attempt said about it.
+    pub progress_text: Option<String>,
     /// What keeps it from being taken while it is ready.
     pub blocked: Option<phase::Blocked>,
     /// Its dependencies.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Command, EnvBlock, IfExists, NewJob, OnLost, Timestamp};
+use super::{Codes, Command, EnvBlock, IfExists, NewJob, OnLost, Timestamp};
 
 /// The priority of a job that names none.
 pub const PRIORITY: i64 = 5;
@@ -61,6 +61,10 @@ pub struct Settings {
     pub group: Option<String>,
     /// What no two jobs have at once.
     pub mutex: Option<String>,
+    /// The only exit codes after which another attempt is made.
+    pub retry_on: Option<Codes>,
+    /// Exit codes after which none is made.
+    pub no_retry_on: Option<Codes>,
 }
 
 impl Settings {
@@ -79,6 +83,8 @@ impl Settings {
             hold: self.hold.or(fallback.hold),
             group: self.group.clone().or_else(|| fallback.group.clone()),
             mutex: self.mutex.clone().or_else(|| fallback.mutex.clone()),
+            retry_on: self.retry_on.clone().or_else(|| fallback.retry_on.clone()),
+            no_retry_on: self.no_retry_on.clone().or_else(|| fallback.no_retry_on.clone()),
         }
     }
 
@@ -100,6 +106,8 @@ impl Settings {
             retry_backoff: self.retry_backoff.unwrap_or(RETRY_BACKOFF),
             retry_max_delay: self.retry_max_delay.unwrap_or(RETRY_MAX_DELAY),
             on_lost: self.on_lost.unwrap_or(OnLost::default_for(max_retries)),
+            retry_on: self.retry_on.clone(),
+            no_retry_on: self.no_retry_on.clone(),
             cwd: place.cwd.clone(),
             umask: place.umask,
             env: Arc::clone(&place.env),

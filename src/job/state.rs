@@ -119,6 +119,8 @@ pub enum Event {
     Suspend,
     /// A shutdown stopped the attempt.
     Interrupt,
+    /// The attempt asked to come again later.
+    Postpone,
     /// The time of the next attempt came.
     Rearm,
     /// `ax hold`.
@@ -143,7 +145,7 @@ pub enum Event {
 
 impl Event {
     /// All events.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Release,
         Self::Block,
         Self::Claim,
@@ -154,6 +156,7 @@ impl Event {
         Self::Bury,
         Self::Suspend,
         Self::Interrupt,
+        Self::Postpone,
         Self::Rearm,
         Self::Hold,
         Self::Unhold,
@@ -186,6 +189,7 @@ impl Event {
             Self::Bury => (&[Dispatched, Running], Dead),
             Self::Suspend => (&[Dispatched, Running], Held),
             Self::Interrupt => (&[Dispatched, Running], Ready),
+            Self::Postpone => (&[Dispatched, Running], Pending),
             Self::Rearm => (&[Failed], Pending),
             Self::Hold => (&[Pending, Ready, Failed], Held),
             Self::Unhold | Self::ResolveRetry => (&[Held], Pending),
@@ -247,6 +251,8 @@ mod tests {
         (Event::Suspend, Running, Held),
         (Event::Interrupt, Running, Ready),
         (Event::Interrupt, Dispatched, Ready),
+        (Event::Postpone, Running, Pending),
+        (Event::Postpone, Dispatched, Pending),
         (Event::Rearm, Failed, Pending),
         (Event::Hold, Pending, Held),
         (Event::Hold, Ready, Held),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::state::Event;
-use super::{OnLost, Timestamp};
+use super::{Codes, OnLost, Timestamp};
 
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +121,18 @@ pub struct RetryPolicy {
     pub on_lost: OnLost,
     /// Attempts lost so far, since the job was added or retried by a person.
     pub losses: u32,
+    /// The only exit codes after which another attempt is made; all if `None`.
+    pub retry_on: Option<Codes>,
+    /// Exit codes after which none is made.
+    pub no_retry_on: Option<Codes>,
 }
+
+/// The exit code by which a job says that it wants to come again later
+/// (`EX_TEMPFAIL` of `sysexits.h`).
+pub const LATER: i32 = 75;
+
+/// The least time until a job comes again that wanted it, so that it cannot spin.
+pub const SOONEST: Duration = Duration::from_secs(1);
 
 /// Losses after which a job is held instead of being started again.
 pub const MAX_LOSSES: u32 = 3;
@@ -141,6 +152,9 @@ pub enum Verdict {
     GiveBack,
     /// It goes back to the queue; the attempt counts, the retry does not.
     Interrupt,
+    /// It comes again at this time, as it asked; the attempt counts, the retry
+    /// does not.
+    Later(Timestamp),
     /// A person ended it.
     Cancelled,
 }
@@ -155,7 +169,31 @@ impl Verdict {
             Self::Held => Event::Suspend,
             Self::GiveBack => Event::GiveBack,
             Self::Interrupt => Event::Interrupt,
+            Self::Later(_) => Event::Postpone,
             Self::Cancelled => Event::Cancel,
+        }
+    }
+
+    /// What becomes of a job whose attempt had asked, before it ended at
+    /// `ended_at`, to come again at `until`: that counts if it ended well or by
+    /// [`LATER`], and not if it failed.
+    #[must_use]
+    pub fn snoozed(self, until: Option<Timestamp>, ended_at: Timestamp) -> Self {
+        match (self, until) {
+            (Self::Success | Self::Later(_), Some(until)) => {
+                Self::Later(until.max(ended_at.plus(SOONEST)))
+            }
+            (
+                Self::Success
+                | Self::Later(_)
+                | Self::Retry(_)
+                | Self::Dead
+                | Self::Held
+                | Self::GiveBack
+                | Self::Interrupt
+                | Self::Cancelled,
+                _,
+            ) => self,
         }
     }
 }
@@ -165,14 +203,30 @@ impl RetryPolicy {
     pub fn judge(&self, outcome: &Outcome, now: Timestamp) -> Verdict {
         match outcome {
             Outcome::Exited(0) => Verdict::Success,
-            Outcome::Exited(_)
-            | Outcome::Signaled(_)
-            | Outcome::TimedOut(_)
-            | Outcome::Unstartable(_) => self.again(now),
+            Outcome::Exited(code) => self.exited(*code, now),
+            Outcome::Signaled(_) | Outcome::TimedOut(_) | Outcome::Unstartable(_) => {
+                self.again(now)
+            }
             Outcome::Interrupted => Verdict::Interrupt,
             Outcome::Cancelled => Verdict::Cancelled,
             Outcome::NotStarted(_) => Verdict::GiveBack,
             Outcome::Lost(_) => self.lost(now),
+        }
+    }
+
+    /// What a code means: what the job said of it, else [`LATER`], else a failure.
+    fn exited(&self, code: i32, now: Timestamp) -> Verdict {
+        let has = |codes: &Option<Codes>| codes.as_ref().is_some_and(|codes| codes.contains(code));
+        if has(&self.no_retry_on) {
+            Verdict::Dead
+        } else if has(&self.retry_on) {
+            self.again(now)
+        } else if code == LATER {
+            Verdict::Later(now.plus(self.wait().max(SOONEST)))
+        } else if self.retry_on.is_some() {
+            Verdict::Dead
+        } else {
+            self.again(now)
         }
     }
 
@@ -218,6 +272,53 @@ mod tests {
             max_delay: Duration::from_hours(1),
             on_lost: OnLost::Requeue,
             losses: 0,
+            retry_on: None,
+            no_retry_on: None,
+        }
+    }
+
+    fn codes(text: &str) -> Option<Codes> {
+        text.parse().ok()
+    }
+
+    #[test]
+    fn exit_75_means_later_and_uses_no_retry() {
+        let judge = |policy: RetryPolicy| policy.judge(&Outcome::Exited(LATER), NOW);
+        assert_eq!(judge(policy()), Verdict::Later(NOW.plus(Duration::from_secs(5))));
+        let last = RetryPolicy { max_retries: 0, ..policy() };
+        assert_eq!(judge(last), Verdict::Later(NOW.plus(Duration::from_secs(5))));
+        let at_once = RetryPolicy { delay: Duration::ZERO, ..policy() };
+        assert_eq!(judge(at_once), Verdict::Later(NOW.plus(SOONEST)), "it cannot spin");
+    }
+
+    #[test]
+    fn codes_say_what_is_tried_again_and_what_is_not() {
+        let judge = |policy: &RetryPolicy, code| policy.judge(&Outcome::Exited(code), NOW);
+        let only = RetryPolicy { retry_on: codes("2,10-12"), ..policy() };
+        assert!(matches!(judge(&only, 11), Verdict::Retry(_)));
+        assert_eq!(judge(&only, 1), Verdict::Dead);
+        assert!(matches!(judge(&only, LATER), Verdict::Later(_)));
+        assert!(matches!(only.judge(&Outcome::Signaled(9), NOW), Verdict::Retry(_)));
+        let not = RetryPolicy { no_retry_on: codes("64-78"), ..policy() };
+        assert_eq!(judge(&not, LATER), Verdict::Dead);
+        assert!(matches!(judge(&not, 1), Verdict::Retry(_)));
+        let failure = RetryPolicy { retry_on: codes("75"), ..policy() };
+        assert!(matches!(judge(&failure, LATER), Verdict::Retry(_)));
+        let both = RetryPolicy { no_retry_on: codes("2"), ..only };
+        assert_eq!(judge(&both, 2), Verdict::Dead);
+    }
+
+    #[test]
+    fn a_snooze_counts_unless_the_attempt_fails() {
+        let until = NOW.plus(Duration::from_mins(30));
+        for verdict in [Verdict::Success, Verdict::Later(NOW)] {
+            assert_eq!(verdict.snoozed(Some(until), NOW), Verdict::Later(until));
+            assert_eq!(verdict.snoozed(None, NOW), verdict);
+            let past = Some(Timestamp::from_millis(0));
+            assert_eq!(verdict.snoozed(past, NOW), Verdict::Later(NOW.plus(SOONEST)));
+        }
+        for verdict in [Verdict::Retry(NOW), Verdict::Dead, Verdict::Held, Verdict::Cancelled] {
+            assert_eq!(verdict.snoozed(Some(until), NOW), verdict);
         }
     }
 

@@ -102,12 +102,12 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
     let show = |at| time::short(at, moment.now);
     let reason = || json::reason(job, moment, &show);
     let why = match moment.phase(job) {
+        Phase::Running => progress(job),
         Phase::Scheduled(_) => None,
         Phase::NextStart(_, schedule) => Some(format!("schedule {schedule}")),
         Phase::NoRunner => Some("no runner is alive".to_owned()),
         Phase::Backoff(_) | Phase::Ended(State::Dead, _) => job.last_error.clone().or_else(reason),
-        Phase::Running
-        | Phase::Claimed
+        Phase::Claimed
         | Phase::Queued
         | Phase::Blocked(_)
         | Phase::Waiting(_)
@@ -116,6 +116,13 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
         | Phase::Ended(..) => reason(),
     };
     escape(why.unwrap_or_default().as_bytes()).into()
+}
+
+/// How far the last attempt said it was: `40% copying`.
+pub fn progress(job: &Job) -> Option<String> {
+    let percent = job.progress?;
+    let text = job.progress_text.as_ref().map(|text| format!(" {text}"));
+    Some(format!("{percent}%{}", text.unwrap_or_default()))
 }
 
 /// The last line of the error of the last attempt.

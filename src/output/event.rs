@@ -55,6 +55,9 @@ const fn end(outcome: &Outcome, verdict: Verdict, late: bool) -> (&'static str, 
         return ("reported too late", paint::FAINT);
     }
     let state = verdict.event().target();
+    if matches!(verdict, Verdict::Later(_)) {
+        return ("comes again later", paint::of(state));
+    }
     if matches!(outcome, Outcome::Lost(_)) {
         // An unknown outcome is called neither a failure nor a success.
         return ("lost", paint::of(state));

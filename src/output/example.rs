@@ -37,6 +37,8 @@ pub(crate) fn job(id: i64) -> Job {
             max_delay: Duration::from_hours(1),
             on_lost: OnLost::Requeue,
             losses: 0,
+            retry_on: None,
+            no_retry_on: None,
         },
         attempts: 0,
         owner: None,
@@ -53,6 +55,8 @@ pub(crate) fn job(id: i64) -> Job {
         schedule: None,
         group: None,
         mutex: None,
+        progress: None,
+        progress_text: None,
         blocked: None,
         dependencies: Vec::new(),
     }

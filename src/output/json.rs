@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Items, Moment, time};
 use crate::job::phase::Phase;
-use crate::job::{Command, Dependency, Job, State, Timestamp};
+use crate::job::{Codes, Command, Dependency, Job, State, Timestamp};
 
 /// The fields of a job, in order.
-pub const FIELDS: [&str; 28] = [
+pub const FIELDS: [&str; 32] = [
     "id",
     "name",
     "key",
@@ -45,6 +45,10 @@ pub const FIELDS: [&str; 28] = [
     "schedule",
     "group",
     "mutex",
+    "retry_on",
+    "no_retry_on",
+    "progress",
+    "progress_text",
 ];
 
 /// A job as an object with [`FIELDS`], and `command_b64` behind them if its
@@ -80,6 +84,10 @@ pub fn job(job: &Job, moment: Moment) -> Map<String, Value> {
         "schedule": job.schedule,
         "group": job.group,
         "mutex": job.mutex,
+        "retry_on": policy.retry_on.as_ref().map(Codes::to_string),
+        "no_retry_on": policy.no_retry_on.as_ref().map(Codes::to_string),
+        "progress": job.progress,
+        "progress_text": job.progress_text,
     });
     let Value::Object(mut object) = object else { return Map::new() };
     let command = job.command.to_bytes();
@@ -249,7 +257,8 @@ mod tests {
             + r#""finished_at":null,"created_at":"2026-12-01T02:00:00.000Z","#
             + r#""updated_at":"2026-12-01T02:00:00.000Z","cwd":"/tmp","flow":null,"#
             + r#""dependencies":[{"id":7,"kind":"on_failure","status":"running","met":false}],"#
-            + r#""schedule":null,"group":null,"mutex":null}"#;
+            + r#""schedule":null,"group":null,"mutex":null,"retry_on":null,"no_retry_on":null,"#
+            + r#""progress":null,"progress_text":null}"#;
         assert_eq!(Value::from(job(&child, example::MOMENT)).to_string(), want);
     }
 

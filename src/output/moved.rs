@@ -66,6 +66,7 @@ const fn done(event: Event) -> &'static str {
         Event::Bury | Event::ResolveDead => "settled as dead",
         Event::Suspend | Event::Hold => "held",
         Event::Interrupt => "interrupted",
+        Event::Postpone => "postponed",
         Event::Unhold => "released",
         Event::Rearm | Event::ResolveRetry | Event::Revive | Event::ReviveForced => "retried",
         Event::Cancel => "cancelled",

@@ -127,7 +127,7 @@ impl Tally {
         match verdict {
             Verdict::Success => self.succeeded += 1,
             Verdict::Retry(_) | Verdict::Dead | Verdict::Held => self.failed += 1,
-            Verdict::GiveBack | Verdict::Interrupt | Verdict::Cancelled => (),
+            Verdict::GiveBack | Verdict::Interrupt | Verdict::Later(_) | Verdict::Cancelled => (),
         }
     }
 

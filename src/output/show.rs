@@ -102,6 +102,7 @@ impl Shown {
             ("directory", job.cwd.as_deref().map(escape)),
             ("status", Some(state)),
             ("why", Some(escape(why.as_bytes()))),
+            ("progress", text(&cells::progress(job))),
             ("priority", Some(job.priority.to_string())),
             ("attempts", Some(job.attempts.to_string())),
             ("retries", Some(retries(job))),

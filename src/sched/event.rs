@@ -128,6 +128,7 @@ const fn is_bad(verdict: Verdict) -> bool {
         | Verdict::Retry(_)
         | Verdict::GiveBack
         | Verdict::Interrupt
+        | Verdict::Later(_)
         | Verdict::Cancelled => false,
     }
 }

@@ -65,6 +65,7 @@ impl Recovered {
             Verdict::Held => "held until a person decides",
             Verdict::GiveBack => "it goes back to the queue, no attempt is used",
             Verdict::Interrupt => "it goes back to the queue, no retry is used",
+            Verdict::Later(_) => "it comes again later, as it asked",
             Verdict::Cancelled => "cancelled",
         };
         match self.outcome.error("") {

@@ -60,6 +60,14 @@ pub enum Error {
         /// The job that has it.
         by: JobId,
     },
+    /// An attempt says something of itself, but does not run (any more).
+    #[error("attempt {attempt} of job {job} does not run")]
+    NotRunning {
+        /// The job.
+        job: JobId,
+        /// The attempt.
+        attempt: u32,
+    },
     /// An unfinished job has this key already.
     #[error("job {job} has the key `{key}` already")]
     KeyExists {
@@ -284,8 +292,8 @@ pub struct Turned {
     pub late: Vec<Claim>,
     /// Those that had been written before and change nothing either.
     pub repeated: Vec<Claim>,
-    /// What became of attempts instead of their verdict, because a person had
-    /// said so before they ended.
+    /// What became of attempts instead of their verdict, because a person or the
+    /// attempt itself had said so before it ended.
     pub overruled: Vec<(Claim, Verdict)>,
     /// The claims of the runner that a person wants ended.
     pub cancels: Vec<Claim>,
@@ -394,6 +402,20 @@ pub struct Edit {
     pub due: Option<Timestamp>,
     /// How it runs.
     pub settings: Settings,
+}
+
+/// What an attempt says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It wants to come again then, if it does not fail.
+    Snooze(Timestamp),
+    /// How far it is.
+    Progress {
+        /// In percent, 0 to 100.
+        percent: u8,
+        /// In words.
+        text: Option<String>,
+    },
 }
 
 /// A group of jobs, and how it is doing.
@@ -578,6 +600,12 @@ pub trait Store: Send {
 
     /// The groups that have a limit, are paused, or have unfinished jobs.
     fn groups(&mut self) -> Result<Vec<Group>>;
+
+    /// Writes down what an attempt says of itself while it runs.
+    ///
+    /// # Errors
+    /// [`Error::NotRunning`] if it does not run.
+    fn say(&mut self, job: JobId, attempt: u32, said: &Said, now: Timestamp) -> Result<()>;
 
     /// Deletes a batch of what ended long ago, with all that belongs to it, but
     /// never a parent of an unfinished job. Nothing else deletes a job.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::harness::Desk;
+use super::harness::{Desk, said};
 
 /// Types the commands one after the other; what is said, as a terminal would
 /// show it, with the exit code where it is not 0.
@@ -336,6 +336,55 @@ ax: the mutex is empty
 "#);
     let job = desk.job(2);
     assert_eq!((&job["group"], &job["mutex"]), (&"encode".into(), &"gpu".into()));
+}
+
+#[test]
+fn only_a_job_that_runs_snoozes_and_tells_how_far_it_is() {
+    let desk = desk_after(&[&["add", "--retry-on", "1,5-7", "true"]]);
+    let commands: &[&[&str]] = &[
+        &["snooze", "30m"],
+        &["progress", "40", "text"],
+        &["progress", "101"],
+        &["snooze", "soon"],
+        &["add", "--retry-on", "0", "true"],
+        &["add", "--no-retry-on", "7-5", "true"],
+        &["list", "1", "--columns", "id,retry_on,no_retry_on"],
+    ];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax snooze 30m
+ax: `ax snooze` is for a job that runs, and AX_JOB_ID names none
+hint: call it in the command of a job
+[exit 2]
+$ ax progress 40 text
+ax: `ax progress` is for a job that runs, and AX_JOB_ID names none
+hint: call it in the command of a job
+[exit 2]
+$ ax progress 101
+ax: invalid value '101' for '<PERCENT>': is not a whole number from 0 to 100
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax snooze soon
+ax: invalid value 'soon' for '<DURATION>': `soon` is not a duration; these are: `90` (seconds), `10m`, `1h30m`, `2d`, `[TOOK]`
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax add --retry-on 0 true
+ax: invalid value '0' for '--retry-on <CODES>': `0` is neither an exit code from 1 to 255 nor a range
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax add --no-retry-on 7-5 true
+ax: invalid value '7-5' for '--no-retry-on <CODES>': the range 7-5 runs backwards
+hint: `--help` shows what may be typed
+[exit 2]
+$ ax list 1 --columns 'id,retry_on,no_retry_on'
+ID  RETRY_ON  NO_RETRY_ON
+ 1  1,5-7  -
+"#);
+    let late = said(desk.command(&["progress", "4"]).env("AX_JOB_ID", "1").env("AX_ATTEMPT", "1"));
+    assert_eq!(late.exit, 4);
+    assert_eq!(
+        late.err,
+        "ax: attempt 1 of job 1 does not run\nhint: `ax show 1` tells what it does\n"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod limiting;
 mod losing;
 mod serving;
 mod sharing;
+mod speaking;
 mod stopping;
 mod waiting;
 

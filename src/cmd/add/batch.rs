@@ -161,6 +161,7 @@ impl Batch {
             | E::BrokenSchedule { .. }
             | E::WrongState { .. }
             | E::StillBroken { .. }
+            | E::NotRunning { .. }
             | E::KeyExists { .. }
             | E::KeyTaken { .. }
             | E::Cycle(_)

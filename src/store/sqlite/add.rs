@@ -13,7 +13,7 @@ use super::row::{AsBytes, Millis};
 use super::{Fallible, Trouble, edges, judge};
 use crate::job::dependency::{Readiness, Seen, skip_reason};
 use crate::job::{
-    Added, Edge, EnvBlock, Event, IfExists, JobId, NewJob, ParentRef, State, Timestamp,
+    Added, Codes, Edge, EnvBlock, Event, IfExists, JobId, NewJob, ParentRef, State, Timestamp,
 };
 use crate::store::Error;
 
@@ -278,12 +278,13 @@ const INSERT: &str = "
     INSERT INTO ax_jobs (
         id, name, key, command, shell, status, reason, priority, scheduled_at, timeout, kill_after,
         max_retries, retry_delay, retry_backoff, retry_max_delay, on_lost, waits_on, finished_at,
-        created_at, updated_at, cwd, umask, env_id, extra_env, flow, flow_run, group_name, mutex)
+        created_at, updated_at, cwd, umask, env_id, extra_env, flow, flow_run, group_name, mutex,
+        retry_on, no_retry_on)
     VALUES (
         :id, :name, :key, :command, :shell, :status, :reason, :priority, :scheduled_at, :timeout,
         :kill_after, :max_retries, :retry_delay, :retry_backoff, :retry_max_delay, :on_lost,
         :waits_on, :finished_at, :now, :now, :cwd, :umask, :env_id, :extra_env, :flow, :flow_run,
-        :group, :mutex)";
+        :group, :mutex, :retry_on, :no_retry_on)";
 
 fn insert(
     tx: &Transaction<'_>,
@@ -322,6 +323,8 @@ fn insert(
         ":flow_run": job.run,
         ":group": job.group,
         ":mutex": job.mutex,
+        ":retry_on": job.retry_on.as_ref().map(Codes::to_string),
+        ":no_retry_on": job.no_retry_on.as_ref().map(Codes::to_string),
     })?;
     Ok(())
 }

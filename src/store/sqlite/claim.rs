@@ -69,7 +69,10 @@ pub(super) const DUE: &str = concat!(
 );
 
 pub(super) const SET_BACK: &str = "
-    SELECT EXISTS (SELECT 1 FROM ax_jobs WHERE status = 'failed' AND finished_at > :now)";
+    SELECT EXISTS (
+        SELECT 1 FROM ax_jobs
+        WHERE status IN ('pending', 'failed') AND finished_at > :now
+            AND (status = 'failed' OR attempts > 0))";
 
 fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
     if judge::is_open(connection)? {
@@ -89,10 +92,11 @@ fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
 pub(super) const FOLLOW: &str = "
     UPDATE ax_jobs SET
         scheduled_at = :now + max(0, scheduled_at - finished_at), finished_at = :now, updated_at = :now
-    WHERE status = 'failed' AND finished_at > :now";
+    WHERE status IN ('pending', 'failed') AND finished_at > :now
+        AND (status = 'failed' OR attempts > 0)";
 
-/// A job that failed later than now tells that the clock was set back: it waits
-/// from now on, as long as it was to wait then.
+/// A job that waits after an attempt that ended later than now tells that the
+/// clock was set back: it waits from now on, as long as it was to wait then.
 fn follow_clock(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
     tx.prepare_cached(FOLLOW)?.execute(named_params! { ":now": now })?;
     Ok(())
@@ -220,7 +224,8 @@ const OPEN_ATTEMPT: &str = "
 const TAKE: &str = "
     UPDATE ax_jobs SET
         status = :to, attempts = :attempt, owner = :runner, reason = NULL, cancelling = NULL,
-        admitted = NULL, updated_at = :now
+        admitted = NULL, snoozed_until = NULL, progress = NULL, progress_text = NULL,
+        updated_at = :now
     WHERE id = :job";
 
 fn claim(
@@ -316,7 +321,8 @@ fn next_claim(
         let limits =
             Limits { group: row::text(row, "group_name")?, mutex: row::text(row, "mutex")? };
         let command = row::command(row)?.map_err(|_| unsplittable());
-        if let Err(why) = command.and_then(|command| command.check()) {
+        let codes = row::codes(row, "retry_on")?.and(row::codes(row, "no_retry_on")?);
+        if let Err(why) = command.and_then(|command| command.check()).and(codes) {
             return Ok((Err(why), limits));
         }
         let next = match row.get::<_, u32>("attempts")?.checked_add(1) {

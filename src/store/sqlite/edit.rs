@@ -4,7 +4,7 @@ use rusqlite::{Transaction, named_params};
 
 use super::row::{AsBytes, Millis};
 use super::{Fallible, control, judge};
-use crate::job::{Command, Event, JobId, State, Timestamp};
+use crate::job::{Codes, Command, Event, JobId, State, Timestamp};
 use crate::store::{Edit, Error};
 
 const EDIT: &str = "
@@ -24,6 +24,8 @@ const EDIT: &str = "
         on_lost = coalesce(:on_lost, on_lost),
         group_name = coalesce(:group, group_name),
         mutex = coalesce(:mutex, mutex),
+        retry_on = coalesce(:retry_on, retry_on),
+        no_retry_on = coalesce(:no_retry_on, no_retry_on),
         updated_at = :now
     WHERE id = :job";
 
@@ -50,6 +52,8 @@ pub(super) fn edit(tx: &Transaction<'_>, job: JobId, edit: &Edit, now: Timestamp
         ":on_lost": settings.on_lost,
         ":group": settings.group,
         ":mutex": settings.mutex,
+        ":retry_on": settings.retry_on.as_ref().map(Codes::to_string),
+        ":no_retry_on": settings.no_retry_on.as_ref().map(Codes::to_string),
         ":now": now,
         ":job": job,
     })?;

@@ -34,6 +34,7 @@ mod prune;
 mod query;
 mod row;
 mod runner;
+mod said;
 mod schedule;
 mod schema;
 mod settle;
@@ -45,8 +46,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::open::Access;
 use super::{
     Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Fault, Group, Moved, NewRunner, Outlook,
-    Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Scheduled, Selector, Store,
-    Turn, Turned,
+    Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
+    Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
@@ -304,6 +305,10 @@ impl Store for Sqlite {
 
     fn groups(&mut self) -> Result<Vec<Group>> {
         self.read(gates::all)
+    }
+
+    fn say(&mut self, job: JobId, attempt: u32, said: &Said, now: Timestamp) -> Result<()> {
+        self.write("say", |tx| said::say(tx, job, attempt, said, now))
     }
 
     fn prune(&mut self, how: &Prune) -> Result<Pruned> {

@@ -6,7 +6,8 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use rusqlite::{Result, Row};
 
 use crate::job::{
-    Attempt, Command, FlowRunId, Job, JobId, Kind, OnLost, RetryPolicy, RunnerId, State, Timestamp,
+    Attempt, Codes, Command, FlowRunId, Job, JobId, Kind, OnLost, RetryPolicy, RunnerId, State,
+    Timestamp,
 };
 
 /// The columns of a job that [`job`] reads, in its order.
@@ -15,6 +16,8 @@ pub(super) const JOB_COLUMNS: &str = "
     max_retries, retry_count, retry_delay, retry_backoff, retry_max_delay, on_lost, loss_count,
     attempts, owner, exit_code, signal, last_error, runs_at, finished_at, created_at, updated_at,
     cwd, umask, flow, group_name, mutex,
+    retry_on, no_retry_on, progress, progress_text,
+
     (SELECT schedule FROM ax_flow_runs WHERE ax_flow_runs.id = flow_run) AS schedule";
 
 /// Reads a job, without its dependencies.
@@ -46,6 +49,8 @@ pub(super) fn job(row: &Row<'_>) -> Result<Job> {
         schedule: text(row, "schedule")?,
         group: text(row, "group_name")?,
         mutex: text(row, "mutex")?,
+        progress: row.get("progress")?,
+        progress_text: text(row, "progress_text")?,
         blocked: None,
         dependencies: Vec::new(),
     })
@@ -74,7 +79,18 @@ pub(super) fn policy(row: &Row<'_>) -> Result<RetryPolicy> {
         max_delay: row.get::<_, Millis>("retry_max_delay")?.0,
         on_lost: row.get("on_lost")?,
         losses: row.get("loss_count")?,
+        retry_on: codes(row, "retry_on")?.unwrap_or_default(),
+        no_retry_on: codes(row, "no_retry_on")?.unwrap_or_default(),
     })
+}
+
+/// Reads exit codes; what is wrong with them comes back as an error (only a row
+/// written by hand has such).
+pub(super) fn codes(
+    row: &Row<'_>,
+    column: &str,
+) -> Result<std::result::Result<Option<Codes>, String>> {
+    Ok(text(row, column)?.map(|text| text.parse()).transpose())
 }
 
 /// Reads an attempt.

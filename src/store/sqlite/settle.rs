@@ -15,18 +15,24 @@ struct Guarded {
     state: State,
     /// Why a person wants it ended, if one does.
     cancelling: Option<String>,
+    /// When the attempt asked to come again, if it did.
+    snoozed_until: Option<Timestamp>,
 }
 
 /// The job of a claim, if it still is this claim's.
 fn guarded(tx: &Transaction<'_>, claim: &Claim) -> Fallible<Option<Guarded>> {
     const GUARD: &str = "
-        SELECT status, cancelling FROM ax_jobs
+        SELECT status, cancelling, snoozed_until FROM ax_jobs
         WHERE id = :job AND attempts = :attempt AND owner = :owner";
     let mut query = tx.prepare_cached(GUARD)?;
     let guard =
         named_params! { ":job": claim.job, ":attempt": claim.attempt, ":owner": claim.owner };
     let read = |row: &Row<'_>| {
-        Ok(Guarded { state: row.get("status")?, cancelling: row::text(row, "cancelling")? })
+        Ok(Guarded {
+            state: row.get("status")?,
+            cancelling: row::text(row, "cancelling")?,
+            snoozed_until: row.get("snoozed_until")?,
+        })
     };
     Ok(query.query_row(guard, read).optional()?)
 }
@@ -79,34 +85,41 @@ pub(super) fn settle(
     settlement: &Settlement,
     now: Timestamp,
 ) -> Fallible<Written> {
-    let event = settlement.verdict.event();
-    match guarded(tx, &settlement.claim)? {
-        Some(Guarded { state, cancelling }) if event.allows(state) => {
-            move_job(tx, settlement, cancelling.as_deref(), now)?;
+    let guarded = guarded(tx, &settlement.claim)?;
+    let until = guarded.as_ref().and_then(|guarded| guarded.snoozed_until);
+    let verdict = settlement.verdict.snoozed(until, settlement.ended_at);
+    let event = verdict.event();
+    match guarded {
+        Some(Guarded { state, cancelling, .. }) if event.allows(state) => {
+            move_job(tx, settlement, verdict, cancelling.as_deref(), now)?;
             if event == Event::GiveBack {
                 forget_attempt(tx, &settlement.claim)?;
             } else {
                 close_attempt(tx, settlement)?;
                 keep_output(tx, &settlement.claim, &settlement.output)?;
             }
-            cancel_unfinished(tx, settlement, cancelling.as_deref(), now)
+            let verdict = cancel_unfinished(tx, settlement, verdict, cancelling, now)?;
+            let is_meant = verdict == settlement.verdict;
+            Ok(if is_meant { Written::Anew } else { Written::Overruled(verdict) })
         }
         Some(_) | None => note_late(tx, settlement),
     }
 }
 
-/// A job that a person wants ended, and that did not end by itself, ends now.
+/// A job that a person wants ended, and that did not end by itself, ends now;
+/// tells what became of it.
 fn cancel_unfinished(
     tx: &Transaction<'_>,
     settlement: &Settlement,
-    cancelling: Option<&str>,
+    verdict: Verdict,
+    cancelling: Option<String>,
     now: Timestamp,
-) -> Fallible<Written> {
-    if cancelling.is_none() || settlement.verdict.event().target().is_final() {
-        return Ok(Written::Anew);
-    }
-    judge::change(tx, settlement.claim.job, Event::Cancel, cancelling, now)?;
-    Ok(Written::Overruled(Verdict::Cancelled))
+) -> Fallible<Verdict> {
+    let Some(reason) = cancelling.filter(|_| !verdict.event().target().is_final()) else {
+        return Ok(verdict);
+    };
+    judge::change(tx, settlement.claim.job, Event::Cancel, Some(&reason), now)?;
+    Ok(Verdict::Cancelled)
 }
 
 const MOVE: &str = "
@@ -114,7 +127,8 @@ const MOVE: &str = "
         status = :to,
         reason = :reason,
         cancelling = NULL,
-        scheduled_at = coalesce(:retry_at, scheduled_at),
+        snoozed_until = NULL,
+        scheduled_at = coalesce(:next_at, scheduled_at),
         retry_count = retry_count + :retry,
         loss_count = loss_count + :loss,
         attempts = attempts - :unused,
@@ -130,12 +144,13 @@ const MOVE: &str = "
 fn move_job(
     tx: &Transaction<'_>,
     settlement: &Settlement,
+    verdict: Verdict,
     cancelling: Option<&str>,
     now: Timestamp,
 ) -> Fallible<()> {
-    let Settlement { claim, outcome, verdict, process, ended_at, output } = settlement;
-    let retry_at = match verdict {
-        Verdict::Retry(at) => Some(*at),
+    let Settlement { claim, outcome, process, ended_at, output, verdict: _ } = settlement;
+    let next_at = match verdict {
+        Verdict::Retry(at) | Verdict::Later(at) => Some(at),
         Verdict::Success
         | Verdict::Dead
         | Verdict::Held
@@ -151,15 +166,16 @@ fn move_job(
         | Verdict::Retry(_)
         | Verdict::Dead
         | Verdict::GiveBack
-        | Verdict::Interrupt => None,
+        | Verdict::Interrupt
+        | Verdict::Later(_) => None,
     };
     tx.prepare_cached(MOVE)?.execute(named_params! {
         ":to": verdict.event().target(),
         ":reason": reason,
-        ":retry_at": retry_at,
-        ":retry": retry_at.is_some(),
-        ":loss": matches!(outcome, Outcome::Lost(_)) && *verdict != Verdict::GiveBack,
-        ":unused": *verdict == Verdict::GiveBack,
+        ":next_at": next_at,
+        ":retry": matches!(verdict, Verdict::Retry(_)),
+        ":loss": matches!(outcome, Outcome::Lost(_)) && verdict != Verdict::GiveBack,
+        ":unused": verdict == Verdict::GiveBack,
         ":exit_code": outcome.exit_code(),
         ":signal": outcome.signal(),
         ":error": error,

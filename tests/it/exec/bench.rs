@@ -66,6 +66,8 @@ pub(super) fn claimed(db: &Path, number: i64, text: &str) -> Claimed {
             max_delay: Duration::from_hours(1),
             on_lost: OnLost::Requeue,
             losses: 0,
+            retry_on: None,
+            no_retry_on: None,
         },
     }
 }

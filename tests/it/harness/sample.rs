@@ -27,6 +27,8 @@ pub(crate) fn new_job(name: &str, due: Timestamp, parents: &[(i64, Kind)]) -> Ne
         umask: 0o022,
         env: Arc::new(EnvBlock::from_entries([b"SECRET=hush".as_slice()])),
         extra_env: EnvBlock::default(),
+        retry_on: None,
+        no_retry_on: None,
         group: None,
         mutex: None,
         hold: false,

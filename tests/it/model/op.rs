@@ -86,6 +86,7 @@ impl Op {
                 Event::Bury,
                 Event::Suspend,
                 Event::Interrupt,
+                Event::Postpone,
                 Event::GiveBack,
                 Event::Cancel,
             ],
@@ -180,6 +181,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         6 => Just(Outcome::Exited(0)),
         5 => Just(Outcome::Exited(1)),
+        1 => Just(Outcome::Exited(75)),
         1 => Just(Outcome::Signaled(9)),
         1 => Just(Outcome::TimedOut(Duration::from_mins(1))),
         1 => Just(Outcome::Unstartable("no such directory".to_owned())),

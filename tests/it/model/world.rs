@@ -299,6 +299,7 @@ impl World {
             | Verdict::Dead
             | Verdict::Held
             | Verdict::Interrupt
+            | Verdict::Later(_)
             | Verdict::Cancelled => (),
         }
         self.past.push(claim);

@@ -15,8 +15,8 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::store::{
     Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Group, Moved, NewRunner, Outlook,
-    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn,
-    Turned,
+    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector, Store,
+    Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -338,6 +338,10 @@ impl Store for Moody {
     }
 
     fn groups(&mut self) -> Result<Vec<Group>> {
+        unasked()
+    }
+
+    fn say(&mut self, _: JobId, _: u32, _: &Said, _: Timestamp) -> Result<()> {
         unasked()
     }
 

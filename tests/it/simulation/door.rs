@@ -13,8 +13,8 @@ use ax_scheduler::job::{
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
     Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Group, Moved, NewRunner, Outlook,
-    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Scheduled, Selector, Store, Turn,
-    Turned,
+    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector, Store,
+    Turn, Turned,
 };
 
 use super::act;
@@ -196,6 +196,7 @@ impl Store for Door<'_> {
         set_group(name: &str, parallel: Option<u32>) -> ();
         pause_group(name: &str, paused: bool) -> ();
         groups() -> Vec<Group>;
+        say(job: JobId, attempt: u32, said: &Said, now: Timestamp) -> ();
         prune(how: &Prune) -> Pruned;
         check(now: Timestamp) -> Vec<Fault>;
         mend(fault: &Fault, now: Timestamp) -> Option<String>;

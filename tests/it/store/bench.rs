@@ -206,6 +206,8 @@ pub(crate) fn job() -> NewJob {
         umask: 0o022,
         env: Arc::new(EnvBlock::from_entries([b"PATH=/bin".as_slice()])),
         extra_env: EnvBlock::default(),
+        retry_on: None,
+        no_retry_on: None,
         group: None,
         mutex: None,
         hold: false,

@@ -26,6 +26,7 @@ mod dependencies;
 mod editing;
 mod families;
 mod keys;
+mod later;
 mod limits;
 mod linking;
 mod people;

@@ -45,6 +45,14 @@ fn a_command_with_a_nul_byte_is_held_and_named() {
 }
 
 #[test]
+fn exit_codes_that_are_none_are_held_and_named() {
+    let (mut bench, nonsense) = beside_a_sane_job("command, retry_on", "'true', '1-2-3'");
+    let why = "`1-2-3` is neither an exit code from 1 to 255 nor a range";
+    assert_eq!(nonsense, [format!("job 1 is held: {why}")]);
+    assert_eq!(bench.job(JobId(1)).policy.retry_on, None);
+}
+
+#[test]
 fn a_job_that_has_used_up_the_numbers_of_attempts_is_held_and_named() {
     let (mut bench, nonsense) = beside_a_sane_job("command, attempts", "'true', 4294967295");
     assert_eq!(nonsense, ["job 1 is held: no number is left for another attempt"]);

@@ -87,3 +87,17 @@ CREATE TRIGGER ax_group_gone AFTER DELETE ON ax_groups BEGIN
     INSERT INTO ax_gates (kind, name) VALUES ('group', OLD.name)
         ON CONFLICT DO NOTHING;
 END;
+
+-- After which exit codes a job is tried again, and after which not: `1,2,75-80`.
+ALTER TABLE ax_jobs ADD COLUMN retry_on TEXT CHECK (retry_on <> '' AND retry_on NOT GLOB '*[^0-9,-]*');
+ALTER TABLE ax_jobs ADD COLUMN no_retry_on TEXT CHECK (no_retry_on <> '' AND no_retry_on NOT GLOB '*[^0-9,-]*');
+-- What an attempt says of itself while it runs: when it wants to come again,
+-- and how far it is.
+ALTER TABLE ax_jobs ADD COLUMN snoozed_until INTEGER;
+ALTER TABLE ax_jobs ADD COLUMN progress INTEGER CHECK (progress BETWEEN 0 AND 100);
+ALTER TABLE ax_jobs ADD COLUMN progress_text TEXT;
+
+-- What waits and had an attempt that ended later than now: the clock was set back.
+DROP INDEX ax_jobs_failed;
+CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
+    WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
