@@ -73,6 +73,9 @@ fn how(outcome: &Outcome, error: Option<&str>) -> String {
         (Some(code), _) => format!("exit {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
     };
+    if matches!(outcome, Outcome::Cancelled) {
+        return String::new();
+    }
     let error = error.filter(|error| *error != code).map(|error| escape(error.as_bytes()));
     match (code.as_str(), error) {
         ("", None) => String::new(),

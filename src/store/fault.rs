@@ -73,6 +73,8 @@ pub enum Repair {
     Judge,
     /// Let a failed job wait for its time alone.
     Unblock,
+    /// Let the next turn look again at the group and the mutex of the job.
+    LookAtLimits,
     /// Count the attempts, and bring the other counts within their bounds.
     Recount,
     /// Write "lost" behind open attempts that nobody will settle.
@@ -108,6 +110,7 @@ impl Repair {
             Self::ForgetSelf => "the dependency of the job on itself is deleted",
             Self::Judge => "the next turn of a runner judges the job's dependencies again",
             Self::Unblock => "the job waits for its time alone",
+            Self::LookAtLimits => "the next turn of a runner looks at the job's limits again",
             Self::Recount => "the job's counts are made what its history says",
             Self::CloseAttempts => "the open attempt is closed as lost; the job stays as it is",
             Self::Disown => "the owner is taken away; the job stays as it is",

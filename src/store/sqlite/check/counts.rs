@@ -19,7 +19,7 @@ pub(super) fn faults(connection: &Connection, now: Timestamp) -> Result<Vec<Faul
     Ok(faults)
 }
 
-const QUESTIONS: [Question; 9] = [
+const QUESTIONS: [Question; 11] = [
     Question {
         kind: FaultKind::StateDisagrees,
         sql: "
@@ -109,6 +109,38 @@ const QUESTIONS: [Question; 9] = [
                     SELECT count(*) FROM ax_attempts
                     WHERE job_id = ax_jobs.id AND outcome = 'lost')",
         help: Help::Repair(Repair::Recount),
+    },
+    Question {
+        kind: FaultKind::Drifted,
+        sql: "
+            SELECT min(id), 'waits for the mutex ' || mutex || ', which is free, and is not let through'
+            FROM ax_jobs AS job
+            WHERE status = 'ready' AND mutex IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM ax_gates WHERE kind = 'mutex' AND name = job.mutex)
+                AND NOT EXISTS (
+                    SELECT 1 FROM ax_jobs AS holder
+                    WHERE holder.mutex = job.mutex AND holder.status IN ('dispatched', 'running'))
+            GROUP BY mutex HAVING max(coalesce(admitted, 0)) = 0",
+        help: Help::Repair(Repair::LookAtLimits),
+    },
+    Question {
+        kind: FaultKind::Drifted,
+        sql: "
+            SELECT min(id), 'waits for the group ' || group_name || ', which has room, and is not let through'
+            FROM ax_jobs AS job
+            WHERE status = 'ready' AND group_name IS NOT NULL
+                AND (mutex IS NULL OR admitted IS NOT NULL)
+                AND NOT EXISTS (
+                    SELECT 1 FROM ax_gates WHERE kind = 'group' AND name = job.group_name)
+                AND NOT EXISTS (
+                    SELECT 1 FROM ax_groups
+                    WHERE name = job.group_name
+                        AND (paused OR parallel <= (
+                            SELECT count(*) FROM ax_jobs AS other
+                            WHERE other.group_name = job.group_name
+                                AND other.status IN ('dispatched', 'running'))))
+            GROUP BY group_name HAVING max(coalesce(admitted, 0)) < 2",
+        help: Help::Repair(Repair::LookAtLimits),
     },
 ];
 

@@ -27,6 +27,7 @@ pub(in crate::store::sqlite) fn mend(
         Repair::ForgetSelf => on_job(tx, FORGET_SELF, job)?,
         Repair::Judge => on_job(tx, "INSERT OR IGNORE INTO ax_judge (job_id) VALUES (:job)", job)?,
         Repair::Unblock => on_job(tx, UNBLOCK, job)?,
+        Repair::LookAtLimits => on_job(tx, LOOK_AT_LIMITS, job)?,
         Repair::Recount => on_job(tx, RECOUNT, job)?,
         Repair::CloseAttempts => close_attempts(tx, job, now)?,
         Repair::Disown => on_job(tx, DISOWN, job)?,
@@ -62,6 +63,12 @@ const FORGET_SELF: &str = "
             SELECT 1 FROM ax_jobs WHERE id = :job AND status IN ('pending', 'ready', 'held', 'skipped'))";
 
 const UNBLOCK: &str = "UPDATE ax_jobs SET waits_on = NULL WHERE id = :job AND status = 'failed'";
+
+const LOOK_AT_LIMITS: &str = "
+    INSERT OR IGNORE INTO ax_gates (kind, name)
+        SELECT 'mutex', mutex FROM ax_jobs WHERE id = :job AND mutex IS NOT NULL
+        UNION ALL
+        SELECT 'group', group_name FROM ax_jobs WHERE id = :job AND group_name IS NOT NULL";
 
 const RECOUNT: &str = "
     UPDATE ax_jobs SET

@@ -111,6 +111,38 @@ fn a_healthy_database_has_no_fault() {
 }
 
 #[test]
+fn a_job_that_its_limits_would_let_through_is_let_through() {
+    let limits = "UPDATE ax_jobs SET group_name = 'g', mutex = 'm' WHERE id = 2";
+    assert_eq!(found(&broken(limits)), [], "a turn looks at it");
+    let mut database = broken(&format!("{limits}; DELETE FROM ax_gates"));
+    assert_eq!(
+        told(&database),
+        "job 2 waits for the mutex m, which is free, and is not let through"
+    );
+    assert_eq!(mended(&mut database), []);
+    assert_eq!(one::<i64>(&database, "SELECT count(*) FROM ax_gates"), 2);
+    let group = "UPDATE ax_jobs SET group_name = 'g' WHERE id = 2";
+    let mut database = broken(&format!("{group}; DELETE FROM ax_gates"));
+    assert_eq!(
+        told(&database),
+        "job 2 waits for the group g, which has room, and is not let through"
+    );
+    assert_eq!(mended(&mut database), []);
+}
+
+#[test]
+fn a_job_that_its_limits_hold_back_is_no_fault() {
+    for held in [
+        "UPDATE ax_jobs SET mutex = 'm' WHERE id IN (2, 4)",
+        "UPDATE ax_jobs SET group_name = 'g' WHERE id IN (2, 4);
+            INSERT INTO ax_groups VALUES ('g', 1, 0)",
+        "UPDATE ax_jobs SET group_name = 'g' WHERE id = 2; INSERT INTO ax_groups VALUES ('g', 9, 1)",
+    ] {
+        assert_eq!(found(&broken(&format!("{held}; DELETE FROM ax_gates"))), [], "{held}");
+    }
+}
+
+#[test]
 fn a_parent_that_does_not_exist_is_named_with_who_waits_for_it() {
     let mut database = broken("INSERT INTO ax_deps VALUES (2, 4242, 'after')");
     assert_eq!(told(&database), "job 2 waits for job 4242, which does not exist");
