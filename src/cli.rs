@@ -520,7 +520,7 @@ pub enum OnStop {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Selectors, the same everywhere: 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K,
-status:dead, flow:NAME, group:NAME.
+status:dead, flow:NAME, group:NAME, schedule:NAME.
 
 Without selector or filter the table shows everything unfinished and the last
 20 that ended; every other format shows all that match.")]

@@ -100,7 +100,7 @@ impl From<store::Error> for Failure {
                 Self::not_found(message).hint("`ax schedule list` shows the schedules there are")
             }
             E::ScheduleExists(_) => Self { code: "schedule_exists", ..Self::refused(message) }
-                .hint("--replace puts the new one in its place"),
+                .hint("`ax schedule add --replace` puts another in its place"),
             E::BrokenSchedule { .. } => {
                 Self::refused(message).hint("make it anew: `ax schedule add --replace`")
             }

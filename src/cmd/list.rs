@@ -59,7 +59,8 @@ fn check_ids(store: &mut dyn Store, selectors: &[Selector]) -> Result<(), Failur
             | Selector::Key(_)
             | Selector::Status(_)
             | Selector::Flow(_)
-            | Selector::Group(_) => (),
+            | Selector::Group(_)
+            | Selector::Schedule(_) => (),
         }
     }
     Ok(())

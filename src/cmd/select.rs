@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use crate::job::{JobId, State};
 use crate::store::{self, Query, Selector, Store};
 
-const FORMS: &str = "selectors are 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K, status:dead, flow:NAME, group:NAME";
+const FORMS: &str = "selectors are 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K, status:dead, flow:NAME, \
+     group:NAME, schedule:NAME";
 
 /// Reads selectors.
 ///
@@ -38,6 +39,7 @@ fn by_field(word: &str, field: &str, value: &str) -> Result<Vec<Selector>, Failu
         "key" => Ok(vec![Selector::Key(value.to_owned())]),
         "flow" => Ok(vec![Selector::Flow(value.to_owned())]),
         "group" => Ok(vec![Selector::Group(value.to_owned())]),
+        "schedule" => Ok(vec![Selector::Schedule(value.to_owned())]),
         "status" => value.split(',').map(state).collect(),
         _ => Err(no_selector(word)),
     }
@@ -148,7 +150,8 @@ const fn is_property(selector: &Selector) -> bool {
         | Selector::Key(_)
         | Selector::Status(_)
         | Selector::Flow(_)
-        | Selector::Group(_) => true,
+        | Selector::Group(_)
+        | Selector::Schedule(_) => true,
     }
 }
 
@@ -193,6 +196,7 @@ pub(super) fn not_found(selector: &Selector) -> Failure {
         Selector::Status(state) => format!("no job is {state}"),
         Selector::Flow(name) => format!("no job belongs to a flow `{name}`"),
         Selector::Group(name) => format!("no job belongs to a group `{name}`"),
+        Selector::Schedule(name) => format!("no job was started by a schedule `{name}`"),
     };
     Failure::not_found(what)
 }

@@ -222,6 +222,7 @@ fn last(parts: &mut [String]) -> &mut String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn read(text: &str) -> Vec<CronLine> {
         parse("tab", text, Form::User).unwrap_or_else(|error| panic!("{error}"))
@@ -302,6 +303,17 @@ mod tests {
         assert_eq!(line.user.as_deref(), Some("root"));
         assert_eq!(line.text, "run-parts /etc/cron.hourly");
         assert!(refusal("01 * * * * root run-parts /etc/cron.hourly").contains("--system"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(\\PC|\n)*|[0-9*/,a-z@#%= \"'\\\\\n-]{0,60}") {
+            for form in [Form::User, Form::System] {
+                for line in parse("tab", &text, form).unwrap_or_default() {
+                    let _ = line.command();
+                }
+            }
+        }
     }
 
     #[test]

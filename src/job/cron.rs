@@ -208,6 +208,7 @@ fn number(text: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(text: &str) -> NaiveDateTime {
         NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").expect("a time in a test")
@@ -309,6 +310,16 @@ mod tests {
         }
         assert_eq!(next("0 0 31 2,4,5 *", "2027-02-26 23:58"), "2027-05-31 00:00");
         assert_eq!(next("0 0 29 2 *", "2097-01-01 00:00"), "2104-02-29 00:00");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC*|[0-9*/,a-z@# -]{0,30}", one in "[0-9*/,-]{1,5}") {
+            let _ = text.parse::<Cron>();
+            for fields in [format!("{one} * * * *"), format!("* {one} * * *"), format!("0 0 {one} * 1"), format!("0 0 * * {one}")] {
+                let _ = fields.parse::<Cron>();
+            }
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Timetable {
 
     /// The first time after `after`; `None` beyond the year 5000.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
-        let after = DateTime::from_timestamp_millis(after.millis())?;
+        let after = utc(after)?;
         let next = if self.cron.follows_clock() { self.shown(after) } else { self.fixed(after) };
         next.map(|next| Timestamp::from_millis(next.timestamp_millis()))
     }
@@ -57,6 +57,7 @@ impl Timetable {
     /// order. How long it takes depends on `most`, and next to nothing on how
     /// far the two lie apart.
     pub fn last_until(&self, after: Timestamp, until: Timestamp, most: usize) -> Vec<Timestamp> {
+        let (after, until) = (within(after), within(until));
         let mut span = TimeDelta::minutes(i64::try_from(most).unwrap_or(1));
         loop {
             let back = Timestamp::from_millis(until.millis() - span.num_milliseconds());
@@ -72,8 +73,7 @@ impl Timetable {
 
     /// What the clock does on the day of `time`, if it changes then.
     pub fn clock_change(&self, time: Timestamp) -> Option<ClockChange> {
-        let utc = DateTime::from_timestamp_millis(time.millis())?;
-        let day = self.local(utc).date();
+        let day = self.local(utc(time)?).date();
         // A change at midnight belongs to the day that it begins.
         let edge = |day: chrono::NaiveDate| {
             Some(self.first_reading(day.and_time(NaiveTime::MIN)) - TimeDelta::milliseconds(1))
@@ -166,6 +166,15 @@ impl Timetable {
     }
 }
 
+/// Nothing is due before 1970 or after the year 9999, whatever a row says.
+fn within(time: Timestamp) -> Timestamp {
+    time.clamp(Timestamp::default(), Timestamp::MAX)
+}
+
+fn utc(time: Timestamp) -> Option<DateTime<Utc>> {
+    DateTime::from_timestamp_millis(within(time).millis())
+}
+
 /// The minute in which a time lies.
 fn minute(local: NaiveDateTime) -> NaiveDateTime {
     local.with_second(0).and_then(|local| local.with_nanosecond(0)).unwrap_or(local)
@@ -185,6 +194,7 @@ pub fn zone(name: &str) -> Result<Tz, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn table(cron: &str, zone: &str) -> Timetable {
         Timetable::new(cron, zone).unwrap_or_else(|why| panic!("{why}"))
@@ -267,6 +277,39 @@ mod tests {
         let years = table("@yearly", "UTC");
         let times = years.last_until(at("2025-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z"), 100);
         assert_eq!(times, [at("2026-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z")]);
+    }
+
+    proptest! {
+        #[test]
+        fn times_come_in_order_and_by_the_clock_of_the_zone(
+            cron in "(\\*|\\*/[1-9]|[0-5]?[0-9]) (\\*|\\*/[1-9]|1?[0-9]) \\* \\* (\\*|[0-7])",
+            zone in 0..chrono_tz::TZ_VARIANTS.len(),
+            after in 0i64..4_000_000_000_000,
+        ) {
+            let table = Timetable { cron: cron.parse().expect("valid"), zone: chrono_tz::TZ_VARIANTS[zone] };
+            let mut last = Timestamp::from_millis(after);
+            for time in table.after(last).take(5) {
+                prop_assert!(time > last, "{cron} {}", table.zone);
+                // What the clock shows fits, unless the clock was changed right then.
+                let utc = DateTime::from_timestamp_millis(time.millis()).expect("in range");
+                let local = table.local(utc);
+                let before = table.offset(utc - TimeDelta::milliseconds(1));
+                let fits = table.cron.next(local, true) == Some(local);
+                prop_assert!(fits || before != table.offset(utc), "{cron} {} {local}", table.zone);
+                last = time;
+            }
+        }
+
+        #[test]
+        fn no_time_is_too_far_away_to_be_asked_about(
+            far in any::<i64>(),
+            until in 0i64..4_000_000_000_000,
+        ) {
+            let table = table("30 2 * * *", "America/New_York");
+            let (far, until) = (Timestamp::from_millis(far), Timestamp::from_millis(until));
+            let _ = (table.next(far), table.clock_change(far));
+            prop_assert!(table.last_until(far, until, 3).len() <= 3);
+        }
     }
 
     #[test]

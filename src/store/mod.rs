@@ -172,6 +172,8 @@ pub enum Selector {
     Flow(String),
     /// `group:NAME`.
     Group(String),
+    /// `schedule:NAME`.
+    Schedule(String),
 }
 
 /// In which order a list comes.

@@ -82,7 +82,7 @@ fn a_schedule_can_be_paused_resumed_replaced_and_removed() {
     let twice = desk.ax(&[&add[..], &["false"]].concat());
     assert_eq!(twice.exit, 4);
     assert!(
-        twice.err.contains("there is a schedule `tick` already\nhint: --replace"),
+        twice.err.contains("there is a schedule `tick` already\nhint: `ax schedule add --replace`"),
         "{}",
         twice.err
     );

@@ -101,6 +101,10 @@ impl Condition {
                 let group = self.value(group.clone());
                 format!("group_name GLOB {group}")
             }
+            Selector::Schedule(schedule) => {
+                let schedule = self.value(schedule.clone());
+                format!("flow_run IN (SELECT id FROM ax_flow_runs WHERE schedule GLOB {schedule})")
+            }
         }
     }
 

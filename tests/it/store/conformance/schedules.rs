@@ -10,7 +10,7 @@ use ax_scheduler::job::{
     CatchUp, Chain, JobId, Kind, NewJob, NewSchedule, Overlap, ParentRef, Recurrence, Schedule,
     State, Timestamp, Timetable,
 };
-use ax_scheduler::store::{Error, Query, Turn};
+use ax_scheduler::store::{Error, Query, Selector, Turn};
 
 use crate::store::bench::{Bench, ROOM, START, a_runner, named};
 
@@ -95,6 +95,9 @@ fn the_next_start_stands_among_the_jobs(bench: &mut Bench) {
     assert_eq!(job.schedule.as_deref(), Some("tick"));
     assert_eq!(bench.next("tick"), Some(NextStart { due: FIRST, jobs }));
     assert_eq!(bench.turn(ROOM).next_due, Some(FIRST));
+    bench.add(named("tick"));
+    let selected = bench.store.select(&Selector::Schedule("ti*".into()));
+    assert_eq!(selected.expect("an answer"), [JobId(1)]);
 }
 
 fn when_a_start_is_due_it_goes_and_the_next_one_is_put_in(bench: &mut Bench) {
