@@ -7,6 +7,7 @@
 //! becomes nothing, or lets some pass first.
 
 mod adding;
+mod cancelling;
 mod places;
 mod sleepers;
 
