@@ -19,6 +19,9 @@ _ax() {
             ax,add)
                 cmd="ax__subcmd__add"
                 ;;
+            ax,apply)
+                cmd="ax__subcmd__apply"
+                ;;
             ax,cancel)
                 cmd="ax__subcmd__cancel"
                 ;;
@@ -106,6 +109,33 @@ _ax() {
             ax__subcmd__group,set)
                 cmd="ax__subcmd__group__subcmd__set"
                 ;;
+            ax__subcmd__schedule,add)
+                cmd="ax__subcmd__schedule__subcmd__add"
+                ;;
+            ax__subcmd__schedule,import)
+                cmd="ax__subcmd__schedule__subcmd__import"
+                ;;
+            ax__subcmd__schedule,list)
+                cmd="ax__subcmd__schedule__subcmd__list"
+                ;;
+            ax__subcmd__schedule,ls)
+                cmd="ax__subcmd__schedule__subcmd__list"
+                ;;
+            ax__subcmd__schedule,next)
+                cmd="ax__subcmd__schedule__subcmd__next"
+                ;;
+            ax__subcmd__schedule,pause)
+                cmd="ax__subcmd__schedule__subcmd__pause"
+                ;;
+            ax__subcmd__schedule,remove)
+                cmd="ax__subcmd__schedule__subcmd__remove"
+                ;;
+            ax__subcmd__schedule,resume)
+                cmd="ax__subcmd__schedule__subcmd__resume"
+                ;;
+            ax__subcmd__schedule,rm)
+                cmd="ax__subcmd__schedule__subcmd__remove"
+                ;;
             *)
                 ;;
         esac
@@ -113,7 +143,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run list ls retry recover doctor show logs log cancel edit wait hold release snooze progress group prune status st completions"
+            opts="-h -V --db --color --help --version add deps run apply list ls retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -146,7 +176,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__add)
-            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
+            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --cron --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -321,6 +351,47 @@ _ax() {
                     fi
                     return 0
                     ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__apply)
+            opts="-o -h --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
@@ -1386,7 +1457,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__schedule__subcmd__add)
-            opts="-p -t -k -r -C -e -o -h --cron --tz --catch-up --overlap --replace --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --cwd --env --clean-env --format --json --db --color --help"
+            opts="-p -t -k -r -g -C -e -o -h --cron --tz --catch-up --overlap --replace --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1456,8 +1527,28 @@ _ax() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --retry-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-retry-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --on-lost)
                     COMPREPLY=($(compgen -W "requeue hold fail" -- "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cwd)
@@ -1517,7 +1608,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__schedule__subcmd__import)
-            opts="-p -t -k -r -C -e -o -h --dry-run --replace --system --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --on-lost --cwd --env --clean-env --format --json --db --color --help"
+            opts="-p -t -k -r -g -C -e -o -h --dry-run --replace --system --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1583,8 +1674,28 @@ _ax() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --retry-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-retry-on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --on-lost)
                     COMPREPLY=($(compgen -W "requeue hold fail" -- "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cwd)

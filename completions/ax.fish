@@ -47,6 +47,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "edit" -d 'Change a job that w
 complete -c ax -n "__fish_ax_needs_command" -f -a "wait" -d 'Wait until jobs have ended'
 complete -c ax -n "__fish_ax_needs_command" -f -a "hold" -d 'Stop jobs that have not started from starting'
 complete -c ax -n "__fish_ax_needs_command" -f -a "release" -d 'Let held jobs go on'
+complete -c ax -n "__fish_ax_needs_command" -f -a "schedule" -d 'Start jobs again and again, and show when'
 complete -c ax -n "__fish_ax_needs_command" -f -a "snooze" -d 'In a job: come again later, if this attempt does not fail'
 complete -c ax -n "__fish_ax_needs_command" -f -a "progress" -d 'In a job: say how far it is'
 complete -c ax -n "__fish_ax_needs_command" -f -a "group" -d 'Limit, pause and show groups of jobs'
@@ -60,6 +61,14 @@ complete -c ax -n "__fish_ax_using_subcommand add" -l on-failure -d 'Run if one 
 complete -c ax -n "__fish_ax_using_subcommand add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s d -l delay -d 'Run this much later: 90 (seconds), 10m, 1h30m, 2d' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l at -d 'Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l cron -d 'Run again and again, whenever this cron expression comes: `0 2 * * *`, @daily' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l tz -d 'By the clock of this time zone [default: `$TZ`, else that of the machine]' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l catch-up -d 'About starts that came due while no runner was there [default: one]' -r -f -a "none\t'They are skipped'
+one\t'One start stands for all of them'
+all\t'Each is made up for, the last 100 at most'"
+complete -c ax -n "__fish_ax_using_subcommand add" -l overlap -d 'About a start while the one before it has not ended [default: skip]' -r -f -a "skip\t'It is skipped'
+queue\t'It waits, and 100 at most do'
+allow\t'Both run'"
 complete -c ax -n "__fish_ax_using_subcommand add" -s p -l priority -d 'Higher runs first; a point is worth an hour of waiting, so that none waits for ever [default: `$AX_DEFAULT_PRIORITY`, else 5]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped [default: 10s]' -r
@@ -366,6 +375,175 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "add" -d 'Start a job again and again, whenever a cron expression comes'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "import" -d 'Make a schedule of each line of a crontab, all or none'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "list" -d 'Show the schedules'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "ls" -d 'Show the schedules'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "next" -d 'Show the next starts, with the days on which the clock is changed'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "pause" -d 'Take the next start back, and put no others in'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "resume" -d 'Let paused schedules go on with their next start'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "remove" -d 'Remove schedules; what has begun goes on'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -f -a "rm" -d 'Remove schedules; what has begun goes on'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l cron -d 'When: minute, hour, day of the month, month, day of the week; or @daily and its like' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l tz -d 'By the clock of this time zone [default: `$TZ`, else that of the machine]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l catch-up -d 'About starts that came due while no runner was there [default: one]' -r -f -a "none\t'They are skipped'
+one\t'One start stands for all of them'
+all\t'Each is made up for, the last 100 at most'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l overlap -d 'About a start while the one before it has not ended [default: skip]' -r -f -a "skip\t'It is skipped'
+queue\t'It waits, and 100 at most do'
+allow\t'Both run'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s p -l priority -d 'Higher runs first; a point is worth an hour of waiting, so that none waits for ever [default: `$AX_DEFAULT_PRIORITY`, else 5]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped [default: 10s]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s r -l max-retries -l retries -d 'Failures after which another attempt is made [default: `$AX_DEFAULT_MAX_RETRIES`, else 3]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l retry-delay -d 'The wait before the first retry [default: `$AX_DEFAULT_RETRY_DELAY`, else 5s]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l retry-backoff -d 'By what each further wait is longer (1 or more) [default: 2]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l retry-max-delay -d 'The longest wait between attempts [default: 1h]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l retry-on -d 'Try again only after these exit codes: 1,2,10-20' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l no-retry-on -d 'Do not try again after these exit codes' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l on-lost -d 'When an outcome is unknown [default: requeue if the job has retries, else hold]' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
+hold\t'Stop and let a person decide'
+fail\t'Count it as failed for good'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s e -l env -d 'Set a variable for the job' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l replace -d 'Take the place of the schedule that has the name'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l tz -d 'By the clock of this time zone [default: `$TZ`, else that of the machine]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l catch-up -d 'About starts that came due while no runner was there [default: one]' -r -f -a "none\t'They are skipped'
+one\t'One start stands for all of them'
+all\t'Each is made up for, the last 100 at most'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l overlap -d 'About a start while the one before it has not ended [default: skip]' -r -f -a "skip\t'It is skipped'
+queue\t'It waits, and 100 at most do'
+allow\t'Both run'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s p -l priority -d 'Higher runs first; a point is worth an hour of waiting, so that none waits for ever [default: `$AX_DEFAULT_PRIORITY`, else 5]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s t -l timeout -d 'The longest an attempt may run, or `none` [default: `$AX_DEFAULT_TIMEOUT`, else 60s]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped [default: 10s]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s r -l max-retries -l retries -d 'Failures after which another attempt is made [default: `$AX_DEFAULT_MAX_RETRIES`, else 3]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l retry-delay -d 'The wait before the first retry [default: `$AX_DEFAULT_RETRY_DELAY`, else 5s]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l retry-backoff -d 'By what each further wait is longer (1 or more) [default: 2]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l retry-max-delay -d 'The longest wait between attempts [default: 1h]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l retry-on -d 'Try again only after these exit codes: 1,2,10-20' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l no-retry-on -d 'Do not try again after these exit codes' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l on-lost -d 'When an outcome is unknown [default: requeue if the job has retries, else hold]' -r -f -a "requeue\t'Start it again, like after a failure; held after 3 losses'
+hold\t'Stop and let a person decide'
+fail\t'Count it as failed for good'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s e -l env -d 'Set a variable for the job' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l dry-run -d 'Show what would be made, and make nothing'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l replace -d 'Take the place of the schedules that have the names'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l system -d 'Read a crontab of the system, with a user before each command'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l cron -d 'Of this expression: minute, hour, day of the month, month, day of the week; or @daily and its like' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l tz -d 'By the clock of this time zone [default: `$TZ`, else that of the machine]' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -s n -l limit -d 'How many' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand snooze" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand snooze" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

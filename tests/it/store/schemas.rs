@@ -12,7 +12,11 @@ use tempfile::TempDir;
 
 use super::bench::a_runner;
 
-const SCHEMAS: [&str; 2] = [include_str!("schemas/1.sql"), include_str!("schemas/2.sql")];
+const SCHEMAS: [(u32, &str); 3] = [
+    (1, include_str!("schemas/1.sql")),
+    (2, include_str!("schemas/2.sql")),
+    (3, include_str!("schemas/3.sql")),
+];
 
 /// When the queues were written, and a moment more.
 const THEN: Timestamp = Timestamp::from_millis(1_796_027_500_000);
@@ -41,7 +45,7 @@ fn a_queue_of_each_schema_comes_to_have_the_schema_of_a_new_one() {
     let place = tempfile::tempdir().expect("a place for the database");
     let new = place.path().join("ax.db");
     drop(store::open(&new).expect("a new store"));
-    for (version, sql) in (1..).zip(SCHEMAS) {
+    for (version, sql) in SCHEMAS {
         let (_place, path) = old(sql);
         drop(store::open(&path).unwrap_or_else(|error| panic!("schema {version}: {error}")));
         assert_eq!(
@@ -55,7 +59,7 @@ fn a_queue_of_each_schema_comes_to_have_the_schema_of_a_new_one() {
 #[test]
 fn a_queue_of_each_schema_keeps_what_is_in_it_and_goes_on() {
     use State::{Dead, Dispatched, Failed, Held, Pending, Ready, Skipped, Success};
-    for sql in SCHEMAS {
+    for (version, sql) in SCHEMAS {
         let (_place, path) = old(sql);
         let mut store = store::open(&path).expect("an old queue opens");
         let jobs = store.list(&Query::default()).expect("an answer");
@@ -71,8 +75,22 @@ fn a_queue_of_each_schema_keeps_what_is_in_it_and_goes_on() {
         assert_eq!(store.select(&Selector::Key("nightly".into())).expect("an answer"), [JobId(8)]);
         assert_eq!(store.claims(RunnerId(77)).expect("an answer").len(), 1);
         assert_eq!(store.check(THEN).expect("an answer"), []);
+        if version >= 3 {
+            keeps_limits(store.as_mut());
+        }
         goes_on(store.as_mut());
     }
+}
+
+/// What the third schema brought is kept.
+fn keeps_limits(store: &mut dyn Store) {
+    let groups = store.groups().expect("an answer");
+    assert_eq!((groups[0].name.as_str(), groups[0].parallel), ("nightly", Some(2)));
+    let job = store.get(JobId(8)).expect("an answer").expect("it is there");
+    assert_eq!((job.group.as_deref(), job.mutex.as_deref()), (Some("nightly"), Some("disk")));
+    assert_eq!(job.policy.retry_on, "1,2,75-80".parse().ok());
+    let done = store.get(JobId(11)).expect("an answer").expect("it is there");
+    assert_eq!((done.progress, done.progress_text.as_deref()), (Some(40), Some("copying")));
 }
 
 /// What is due is claimed, with all that its process needs.

@@ -101,3 +101,31 @@ ALTER TABLE ax_jobs ADD COLUMN progress_text TEXT;
 DROP INDEX ax_jobs_failed;
 CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
+
+-- The triggers that fire at each move of a job, with alternatives spelled out:
+-- of a list of more than two the engine makes a table each time it looks into it.
+DROP TRIGGER ax_job_back;
+CREATE TRIGGER ax_job_back AFTER UPDATE OF status ON ax_jobs
+WHEN (NEW.status = 'pending' OR NEW.status = 'ready' OR NEW.status = 'failed')
+    AND OLD.status <> 'pending' AND OLD.status <> 'ready' AND OLD.status <> 'failed'
+    AND (NEW.waits_on IS NOT NULL OR EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id)) BEGIN
+    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.id, 1) ON CONFLICT DO UPDATE SET edge = 1;
+END;
+-- An end can settle at once what needs it, or the first of several failures;
+-- everything else waits until the parent that is watched has ended.
+DROP TRIGGER ax_parent_moved;
+CREATE TRIGGER ax_parent_moved AFTER UPDATE OF status ON ax_jobs
+WHEN OLD.status <> NEW.status
+    AND (NEW.status = 'success' OR NEW.status = 'dead' OR NEW.status = 'cancelled' OR NEW.status = 'skipped'
+        OR OLD.status = 'success' OR OLD.status = 'dead' OR OLD.status = 'cancelled' OR OLD.status = 'skipped') BEGIN
+    INSERT OR IGNORE INTO ax_judge (job_id)
+        SELECT child.id
+        FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
+        WHERE edge.depends_on = NEW.id
+            AND (child.status = 'pending' OR child.status = 'ready' OR child.status = 'failed')
+            AND (child.waits_on = NEW.id
+                OR (edge.kind = 'after' AND NEW.status <> 'success')
+                OR (edge.kind = 'on_failure' AND NEW.status = 'dead')
+                OR OLD.status = 'success' OR OLD.status = 'dead'
+                OR OLD.status = 'cancelled' OR OLD.status = 'skipped');
+END;
