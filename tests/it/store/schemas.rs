@@ -108,7 +108,7 @@ fn goes_on(store: &mut dyn Store) {
 
 #[test]
 fn a_schedule_of_an_old_queue_starts_all_that_it_started() {
-    for sql in &SCHEMAS[1..] {
+    for (_, sql) in &SCHEMAS[1..] {
         let (_place, path) = old(sql);
         let mut store = store::open(&path).expect("an old queue opens");
         let resumed = store.resume(&["nightly".to_owned()], THEN).expect("it can be read");
