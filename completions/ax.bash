@@ -669,7 +669,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__edit)
-            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --format --json --db --color --help"
+            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --no-group --mutex --no-mutex --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -338,6 +338,8 @@ complete -c ax -n "__fish_ax_using_subcommand edit" -l db -d 'The database [defa
 complete -c ax -n "__fish_ax_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand edit" -l no-group -d 'Take the job out of its group'
+complete -c ax -n "__fish_ax_using_subcommand edit" -l no-mutex -d 'Let the job run whoever has its mutex'
 complete -c ax -n "__fish_ax_using_subcommand edit" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand wait" -s t -l timeout -d 'Wait no longer than this' -r

@@ -753,11 +753,17 @@ pub struct EditArgs {
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,
     /// Run no more jobs of this group at once than `ax group set` says
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", conflicts_with = "no_group")]
     pub group: Option<String>,
+    /// Take the job out of its group
+    #[arg(long)]
+    pub no_group: bool,
     /// Never run two jobs with the same key at once, over all runners
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", conflicts_with = "no_mutex")]
     pub mutex: Option<String>,
+    /// Let the job run whoever has its mutex
+    #[arg(long)]
+    pub no_mutex: bool,
     /// Another command: one word is shell text (`-` reads it from standard input), several words are run as they are
     #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,

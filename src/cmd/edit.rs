@@ -55,5 +55,7 @@ fn edit(args: &EditArgs, context: &Context<'_>) -> Result<Edit, Failure> {
             retry_on: args.retry_on.clone(),
             no_retry_on: args.no_retry_on.clone(),
         },
+        no_group: args.no_group,
+        no_mutex: args.no_mutex,
     })
 }

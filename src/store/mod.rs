@@ -404,6 +404,10 @@ pub struct Edit {
     pub due: Option<Timestamp>,
     /// How it runs.
     pub settings: Settings,
+    /// It leaves its group.
+    pub no_group: bool,
+    /// It needs no mutex any more.
+    pub no_mutex: bool,
 }
 
 /// What an attempt says of itself.

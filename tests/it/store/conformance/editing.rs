@@ -16,6 +16,7 @@ promises![
     a_job_that_is_due_earlier_now_runs_then,
     fewer_retries_than_were_used_leave_none,
     a_change_of_priority_changes_the_order,
+    a_job_moves_between_limits_and_out_of_them,
 ];
 
 fn edit(bench: &mut Bench, id: JobId, edit: &Edit) {
@@ -42,7 +43,8 @@ fn what_is_said_is_changed_and_nothing_else(bench: &mut Bench) {
     };
     let command = Command::Argv(vec![b"echo".to_vec(), b"a b".to_vec()]);
     let name = Some("new".to_owned());
-    edit(bench, id, &Edit { name, command: Some(command.clone()), due: None, settings });
+    let said = Edit { name, command: Some(command.clone()), settings, ..Edit::default() };
+    edit(bench, id, &said);
     let after = bench.job(id);
     assert_eq!((after.name.as_deref(), &after.command), (Some("new"), &command));
     assert_eq!((after.priority, after.timeout), (9, None));
@@ -134,4 +136,23 @@ fn a_change_of_priority_changes_the_order(bench: &mut Bench) {
     let settings = Settings { priority: Some(6), ..Settings::default() };
     edit(bench, ids[1], &Edit { settings, ..Edit::default() });
     assert_eq!(bench.turn(1).claimed[0].claim.job, ids[1]);
+}
+
+fn a_job_moves_between_limits_and_out_of_them(bench: &mut Bench) {
+    let limited = NewJob { group: Some("g".into()), mutex: Some("m".into()), ..job() };
+    let ids = bench.add_all(&vec![limited; 4]);
+    bench.store.set_group("g", Some(1)).expect("a limit");
+    bench.take(ids[0]);
+    let claims = |bench: &mut Bench| -> Vec<JobId> {
+        bench.turn(ROOM).claimed.iter().map(|claimed| claimed.claim.job).collect()
+    };
+    let settings = Settings { mutex: Some("other".into()), ..Settings::default() };
+    edit(bench, ids[1], &Edit { settings, no_group: true, ..Edit::default() });
+    assert_eq!(claims(bench), [ids[1]]);
+    edit(bench, ids[2], &Edit { no_group: true, ..Edit::default() });
+    assert!(claims(bench).is_empty(), "its mutex is held");
+    edit(bench, ids[2], &Edit { no_mutex: true, ..Edit::default() });
+    assert_eq!(claims(bench), [ids[2]]);
+    let moved = bench.job(ids[2]);
+    assert_eq!((moved.group, moved.mutex), (None, None));
 }
