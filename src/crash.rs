@@ -34,13 +34,14 @@ pub const fn point(_: &str, _: &str) {}
 
 #[cfg(feature = "failpoints")]
 fn strike(name: &str, how: Option<&str>) {
-    use rustix::process::{Signal, getpid, kill_process};
+    use nix::sys::signal::{Signal, raise};
     use std::io::Write;
     let Some(dir) = std::env::var_os("AX_CRASHED") else { return };
     let mark = std::path::Path::new(&dir).join(name.replace('/', "."));
     let Ok(mut mark) = std::fs::File::create_new(mark) else { return };
-    let _ = writeln!(mark, "{}", getpid().as_raw_nonzero());
-    let signal = if how == Some("stop") { Signal::STOP } else { Signal::KILL };
-    // Both take hold of this thread before the call returns.
-    let _ = kill_process(getpid(), signal);
+    let _ = writeln!(mark, "{}", std::process::id());
+    let signal = if how == Some("stop") { Signal::SIGSTOP } else { Signal::SIGKILL };
+    // Both take hold of this thread before the call returns: sent to the process,
+    // they could begin with another one, while this goes on for a moment.
+    let _ = raise(signal);
 }
