@@ -211,7 +211,7 @@ macro_rules! claim_columns {
     () => {
         "attempts, command, shell, name, key, max_retries, retry_count, retry_delay,
         retry_backoff, retry_max_delay, on_lost, loss_count, extra_env, cwd, umask, env_id,
-        timeout, kill_after"
+        timeout, kill_after, group_name, mutex, retry_on, no_retry_on"
     };
 }
 
