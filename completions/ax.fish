@@ -54,6 +54,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "group" -d 'Limit, pause and s
 complete -c ax -n "__fish_ax_needs_command" -f -a "prune" -d 'Delete jobs that ended long ago, with their output'
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
+complete -c ax -n "__fish_ax_needs_command" -f -a "bench" -d 'Measure what this machine gives, and how much of it ax reaches'
 complete -c ax -n "__fish_ax_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c ax -n "__fish_ax_using_subcommand add" -s n -l name -d 'What people call the job' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s a -l after -d 'Run after these jobs ended with success' -r
@@ -645,6 +646,21 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand st" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand st" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand bench" -s j -l jobs -d 'How many jobs are drained [default: as many as start bare in 2 s, 200 to 5000]' -r
+complete -c ax -n "__fish_ax_using_subcommand bench" -s w -l workers -d 'How many workers drain them [default: twice the cores]' -r
+complete -c ax -n "__fish_ax_using_subcommand bench" -l rounds -d 'How often each is repeated' -r
+complete -c ax -n "__fish_ax_using_subcommand bench" -l dir -d 'Where the temporary directory is made [default: where the database is]' -r -f -a "(__fish_complete_directories)"
+complete -c ax -n "__fish_ax_using_subcommand bench" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand bench" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand bench" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand bench" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

@@ -6,6 +6,7 @@
 mod add;
 mod alive;
 mod apply;
+mod bench;
 mod cancel;
 mod completions;
 mod deps;
@@ -138,6 +139,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Add(args) => add::run(*args, context),
         Command::Deps(args) => deps::run(args, context),
         Command::Apply(args) => apply::run(args, context),
+        Command::Bench(args) => bench::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args),
         Command::Doctor(args) => doctor::run(&args, context),

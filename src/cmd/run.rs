@@ -33,14 +33,11 @@ use crate::job::{FlowRunId, RunnerId, State};
 use crate::output;
 use crate::output::list::{Empty, JobList};
 use crate::output::progress::Progress;
-use crate::sched::RunEvent;
 use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use crate::sched::pool::{MakeExecutor, Pool};
 use crate::sched::wake::Bell;
+use crate::sched::{AHEAD, RunEvent};
 use crate::store::{self, NewRunner, Query, Store};
-
-/// Jobs claimed ahead for each worker.
-const AHEAD: usize = 4;
 
 /// Events that wait to be printed at most; more are dropped, never waited for.
 const UNPRINTED: usize = 10_000;

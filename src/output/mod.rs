@@ -6,6 +6,7 @@
 //! is a terminal.
 
 pub mod added;
+pub mod bench;
 pub mod cancelled;
 pub mod cells;
 pub mod edited;

@@ -27,6 +27,9 @@ use crate::store::{self, Started, Store, Turn, Turned};
 
 pub use event::RunEvent;
 
+/// Jobs claimed ahead for each worker, unless a runner is told otherwise.
+pub const AHEAD: usize = 4;
+
 /// The jobs a runner has in hand, and what it has heard of them since the
 /// last commit.
 pub struct Scheduler {

@@ -1,6 +1,7 @@
 //! Tests of the whole program.
 
 mod adding;
+mod bench;
 mod chaos;
 mod cli;
 #[cfg(feature = "failpoints")]

@@ -38,12 +38,14 @@ mod said;
 mod schedule;
 mod schema;
 mod settle;
+mod yardstick;
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
+pub(super) use self::yardstick::yardstick;
 use super::{
     Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Fault, Group, Moved, NewRunner, Outlook,
     Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
