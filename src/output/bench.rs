@@ -54,12 +54,17 @@ impl Report {
         let Some(add) = self.figures.iter().find(|figure| figure.name == "add") else {
             return String::new();
         };
-        let (start, sync) = (short(add.limit.p50), short(self.sync.p50));
-        let bound = match self.add_bound {
-            Bound::Spawn => "starting a process",
-            Bound::Sync => "the disk",
+        let given = add.limit.p50 + self.sync.p50;
+        let bound = if given < add.took.p50 / 2 {
+            "ax itself"
+        } else {
+            match self.add_bound {
+                Bound::Spawn => "starting a process",
+                Bound::Sync => "the disk",
+            }
         };
-        format!("{bound} (a process takes {start}, a sync {sync})")
+        let (start, sync) = (short(add.limit.p50), short(self.sync.p50));
+        format!("{bound} (of {}, a process takes {start} and a sync {sync})", short(add.took.p50))
     }
 
     fn settings(&self) -> String {
@@ -192,7 +197,7 @@ add     2.00ms  2.40ms     600µs   0.30    500  a call
 measured:       2 × 1000 jobs, 4 workers, 2 cores
 a sync:         800µs (p99 1.60ms)
 drain bound by: starting processes, and little else (a job takes 400µs to start, and 50µs of a sync that it shares)
-add bound by:   the disk (a process takes 600µs, a sync 800µs)
+add bound by:   the disk (of 2.00ms, a process takes 600µs and a sync 800µs)
 workers:        2 drain 1500 jobs/s, 4 drain 2000 jobs/s
 suggested:      ax run --workers 4
 ";
