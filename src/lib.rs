@@ -32,7 +32,7 @@
 //! | [`flow`] | flow files and crontabs |
 //! | [`cmd`] | one file a subcommand: arguments → calls → view |
 //! | [`output`] | the one place that prints: table, JSON, tree, progress |
-//! | [`bench`] | the stress test: each figure beside its limit, taken in turn, from outside |
+//! | [`mod@bench`] | the stress test: each figure beside its limit, taken in turn, from outside |
 //! | [`doctor`] | the checks of `ax doctor`, each with its cure |
 //! | [`cli`], `usage` | what may be typed; what is said of a line that cannot be read |
 //! | [`when`], [`fields`] | durations and times; settings of a job by their names, from files and the environment |

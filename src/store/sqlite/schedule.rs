@@ -2,7 +2,7 @@
 //! the one after it is put in, in the transaction of the same turn.
 //!
 //! [`stored`] reads the rows, [`starts`] puts starts in and takes them back,
-//! [`advance`] is what a turn does about those whose time has come; here are
+//! [`mod@advance`] is what a turn does about those whose time has come; here are
 //! the verbs of people.
 
 mod advance;
