@@ -15,15 +15,20 @@ const BATCH: usize = 250;
 /// After so many edges of jobs were deleted, a batch ends early.
 const EDGES: usize = 5_000;
 
-/// A job is kept as long as one that has not ended depends on it, and as long
-/// as one that was skipped and may have been so because of it is kept.
+/// A job is kept as long as one that has not ended depends on it, as long as
+/// one that was skipped and may have been so because of it is kept, and as long
+/// as the run it belongs to has not ended and may start again from the first.
 pub(super) const OLD: &str = "
     SELECT id, status, finished_at,
         EXISTS (
             SELECT 1 FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
             WHERE edge.depends_on = job.id
                 AND (child.status NOT IN ('success', 'dead', 'cancelled', 'skipped')
-                    OR (child.status = 'skipped' AND child.finished_at > :before))) AS is_needed
+                    OR (child.status = 'skipped' AND child.finished_at > :before)))
+        OR EXISTS (
+            SELECT 1 FROM ax_flow_runs AS run JOIN ax_jobs AS other ON other.flow_run = run.id
+            WHERE run.id = job.flow_run AND run.retry_count < run.max_retries
+                AND other.status NOT IN ('success', 'dead', 'cancelled', 'skipped')) AS is_needed
     FROM ax_jobs AS job
     WHERE status IN ('success', 'dead', 'cancelled', 'skipped')
         AND finished_at <= :from AND (finished_at < :from OR id < :below)

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ax_scheduler::job::{
-    Captured, EnvBlock, JobId, Kind, NewJob, Outcome, Settlement, State, Timestamp, Verdict,
+    Captured, Chain, ChainRetry, EnvBlock, JobId, Kind, NewJob, Outcome, ParentRef, Settlement,
+    State, Timestamp, Verdict,
 };
 use ax_scheduler::store::{Prune, Pruned, Revival};
 
@@ -16,6 +17,7 @@ promises![
     a_parent_of_an_unfinished_job_stays,
     a_parent_stays_with_a_child_that_was_skipped,
     a_chain_that_has_ended_goes_as_a_whole,
+    what_a_chain_would_start_again_stays,
     an_id_is_never_given_twice,
     output_in_files_is_told_of,
     a_dry_run_tells_and_deletes_nothing,
@@ -47,6 +49,22 @@ fn gone(bench: &mut Bench) -> Vec<JobId> {
         .collect();
     ids.sort_unstable();
     ids
+}
+
+fn what_a_chain_would_start_again_stays(bench: &mut Bench) {
+    let after = |place| NewJob { parents: vec![(ParentRef::InBatch(place), Kind::After)], ..job() };
+    let chain = Chain {
+        flow: Some("nightly".to_owned()),
+        jobs: vec![job(), after(0), after(1)],
+        retry: ChainRetry { max: 1, delay: Duration::ZERO },
+    };
+    let added = bench.store.enqueue(&chain, START).expect("added").added;
+    for first in &added[..2] {
+        bench.finish(first.id, State::Success);
+    }
+    assert_eq!(gone(bench), []);
+    bench.finish(added[2].id, State::Success);
+    assert_eq!(gone(bench), [JobId(1), JobId(2), JobId(3)]);
 }
 
 fn is_there(bench: &mut Bench, id: JobId) -> bool {
