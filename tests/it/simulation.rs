@@ -28,6 +28,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::Instant;
 
+use ax_scheduler::store::Store;
+
+use door::{Door, Who};
 use world::Shared;
 
 const HISTORIES: u64 = 20_000;
@@ -65,6 +68,18 @@ fn live_or_tell(world: &Shared, seed: u64) {
         eprintln!("a history broke a promise; AX_SIMULATION_SEED={seed} lives it again");
         resume_unwind(panic);
     }
+}
+
+#[test]
+fn nobody_who_looked_before_the_machine_restarted_goes_on_after_it() {
+    let world = Shared::new(false);
+    world.get().begin(1);
+    world.get().is_storm = false;
+    let mut doors = [Who::Runner(0), Who::Person].map(|who| Door::plain(&world, who));
+    assert!(doors.iter_mut().all(|door| door.runners().is_ok()));
+    world.get().restart();
+    assert!(doors.iter_mut().all(|door| door.runners().is_err()));
+    assert!(Door::plain(&world, Who::Person).runners().is_ok(), "but whoever comes later");
 }
 
 fn live(world: &Shared, seed: u64) {

@@ -34,6 +34,8 @@ pub(crate) struct Door<'a> {
     who: Who,
     /// How many others are under way already.
     depth: u32,
+    /// Which boot of the machine whoever goes belongs to.
+    boot: u32,
     /// Whether whoever goes was killed on the way.
     gone: Cell<bool>,
 }
@@ -44,7 +46,8 @@ pub(crate) const DEPTH: u32 = 3;
 impl<'a> Door<'a> {
     /// A way on which other things happen.
     pub(crate) fn open(world: &'a Shared, who: Who, depth: u32) -> Self {
-        Self { world, who, depth, gone: Cell::new(false) }
+        let boot = world.get().machine.boot;
+        Self { world, who, depth, boot, gone: Cell::new(false) }
     }
 
     /// A way on which nothing else happens.
@@ -64,7 +67,11 @@ impl<'a> Door<'a> {
         let mut world = self.world.get();
         let is_killed = match self.who {
             Who::Runner(at) => !world.runners[at].alive,
-            Who::Person => self.gone.get() || world.is_storm && world.rng.u32(..30) == 0,
+            Who::Person => {
+                self.gone.get()
+                    || world.machine.boot != self.boot
+                    || world.is_storm && world.rng.u32(..30) == 0
+            }
         };
         self.gone.set(is_killed);
         !is_killed
