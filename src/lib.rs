@@ -64,7 +64,9 @@
 //! - **A start leaves a trace first.** A supervisor writes its intent into its
 //!   journal, then looks whether its runner lives, then starts the process. So
 //!   whoever finds the runner dead knows from the journals what was started,
-//!   and nothing can be started behind its back.
+//!   and nothing can be started behind its back. Where a journal may be missing
+//!   (the machine was restarted, files were taken away), what none tells of may
+//!   have been started: its number is used.
 //! - **Nobody starves.** Ready jobs are taken in the order of `since − priority
 //!   × 1 h`, where `since` is when a job began to wait for its turn: its time,
 //!   its birth, or when a person brought it back, whatever is latest. So higher

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -127,12 +128,12 @@ impl Supervised {
         let Some(hosted) = &self.hosted else {
             return not_started(why.as_deref().unwrap_or("it could not be started"));
         };
-        let known = Journal::read(&hosted.journal).unwrap_or_default();
+        let step = if why.is_some() { None } else { self.last_step(hosted, claim) };
         let salvaged = || {
             let dir = &self.site.dir;
             salvage(&dir.spool(&hosted.journal), &dir.output(claim.job, claim.attempt))
         };
-        let buried = match known.of(claim).map(|entry| entry.step.clone()) {
+        let buried = match step {
             None => not_started(why.as_deref().unwrap_or("it was killed")),
             Some(Step::Ended { process, outcome, ended_at, written }) => {
                 let output = Captured { written, ..salvaged() };
@@ -150,6 +151,22 @@ impl Supervised {
         crash::point("bury", "before-reaping");
         self.let_go();
         buried
+    }
+
+    /// How far a dead supervisor came with a job, `None` if it has not begun it.
+    /// One that left no journal had not come so far, as long as nobody took the
+    /// files away; where nothing can be read it may have begun.
+    fn last_step(&self, hosted: &Hosted, claim: Claim) -> Option<Step> {
+        let Site { dir, runner, .. } = &*self.site;
+        match Journal::read(&hosted.journal) {
+            Ok(known) => known.of(claim).map(|entry| entry.step.clone()),
+            Err(error)
+                if error.kind() == ErrorKind::NotFound && dir.runner_lock(*runner).exists() =>
+            {
+                None
+            }
+            Err(_) => Some(Step::Intent),
+        }
     }
 
     /// Parts from a supervisor that ended. Its journal stays as long as a

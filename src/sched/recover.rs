@@ -136,7 +136,10 @@ pub fn settle_own(
     abandoned: &mut Vec<Claim>,
     now: Timestamp,
 ) -> Result<Vec<Recovered>, Error> {
-    let evidence = Evidence { complete: true, supervisors: scene.witnesses(me)? };
+    let Some(own) = store.runners()?.into_iter().find(|runner| runner.id == me) else {
+        return Ok(Vec::new());
+    };
+    let evidence = Evidence::gather(scene, &own)?;
     let mut claims = store.claims(me)?;
     claims.retain(|(claimed, _)| abandoned.contains(&claimed.claim));
     abandoned.clear();
@@ -193,10 +196,12 @@ struct Evidence {
 }
 
 impl Evidence {
-    /// The runner was proved dead before.
+    /// The runner was proved dead before, or is who asks. Whether its journals
+    /// are all there is asked after they were read: what is taken away
+    /// meanwhile proves nothing.
     fn gather(scene: &dyn Scene, runner: &Runner) -> io::Result<Self> {
-        let complete = scene.is_complete(runner)?;
-        Ok(Self { complete, supervisors: scene.witnesses(runner.id)? })
+        let supervisors = scene.witnesses(runner.id)?;
+        Ok(Self { complete: scene.is_complete(runner)?, supervisors })
     }
 
     fn supervisor_lives(&self) -> bool {
@@ -319,6 +324,7 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     const CLAIM: Claim = Claim { job: JobId(1), attempt: 1, owner: RunnerId(1) };
     const PROCESS: Process =
@@ -330,6 +336,49 @@ mod tests {
 
     fn is_given_back(fate: &Fate) -> bool {
         matches!(fate, Fate::Ended(Outcome::NotStarted(_), None))
+    }
+
+    /// Files that somebody takes away as soon as they were looked for.
+    #[derive(Default)]
+    struct Vanishing(Cell<bool>);
+
+    impl Scene for Vanishing {
+        fn is_alive(&self, _: &Runner) -> io::Result<bool> {
+            Ok(false)
+        }
+
+        fn is_complete(&self, _: &Runner) -> io::Result<bool> {
+            Ok(!self.0.get())
+        }
+
+        fn witnesses(&self, _: RunnerId) -> io::Result<Vec<Witness>> {
+            self.0.set(true);
+            Ok(Vec::new())
+        }
+
+        fn stop_survivors(&self, _: &Witness, _: Claim, _: Option<Process>) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn salvage(&self, _: &Witness, _: Claim) -> Captured {
+            Captured::default()
+        }
+
+        fn clear_away(&self, _: RunnerId, _: &[Witness]) {}
+    }
+
+    #[test]
+    fn journals_that_are_taken_away_while_they_are_read_prove_nothing() {
+        let runner = Runner {
+            id: CLAIM.owner,
+            pid: 7,
+            start_time: 9,
+            boot_id: String::new(),
+            workers: 1,
+            started_at: Timestamp::from_millis(5),
+        };
+        let evidence = Evidence::gather(&Vanishing::default(), &runner).expect("looked at");
+        assert!(!evidence.complete);
     }
 
     #[test]

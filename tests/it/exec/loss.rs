@@ -35,6 +35,19 @@ fn when_a_supervisor_is_killed_its_job_is_lost_and_nothing_of_it_survives() {
 }
 
 #[test]
+fn a_job_of_which_no_journal_can_tell_any_more_is_lost_and_not_given_back() {
+    let mut bench = Bench::new();
+    let job = bench.job("echo $$ > main; exec sleep 300");
+    let begun = bench.begin(job);
+    let process = begun.start();
+    fs::remove_dir_all(begun.dir.locks()).expect("removed");
+    kill(process::stat(process.pid).expect("runs").parent, Signal::SIGKILL);
+    let (_bench, ended) = begun.end();
+    assert_eq!(ended.outcome, Outcome::Lost("its supervisor was killed".into()));
+    assert!(!is_alive(process.pid));
+}
+
+#[test]
 fn a_job_that_kills_its_supervisor_is_lost() {
     let mut bench = Bench::new();
     let ended = bench.run_text("echo $$ > main; kill -9 $PPID; sleep 300");

@@ -1,10 +1,12 @@
 //! A runner in this process, from its setting to its end.
 
+use std::fs::File;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ax_scheduler::clock::{Clock, SystemClock};
 use ax_scheduler::data_dir::DataDir;
+use ax_scheduler::exec::lock::hold_lock;
 use ax_scheduler::exec::process::Identity;
 use ax_scheduler::job::{Chain, FlowRunId, Job, JobId, RunnerId, State};
 use ax_scheduler::sched::RunEvent;
@@ -22,6 +24,7 @@ pub(super) struct Setting {
     pub(super) desk: Desk,
     pub(super) store: Box<dyn Store>,
     pub(super) runner: RunnerId,
+    _lock: File,
     pub(super) moods: Moods,
     pub(super) until: Until,
     pub(super) on_stop: OnStop,
@@ -37,14 +40,17 @@ impl Setting {
     pub(super) fn with_jobs(count: usize) -> Self {
         let desk = Desk::new();
         let mut store = store::open(desk.db()).expect("a new database");
-        DataDir::of(desk.db()).create().expect("a directory");
+        let dir = DataDir::of(desk.db());
+        dir.create().expect("a directory");
         let Identity { pid, start_time, boot_id } = Identity::own().expect("shown");
         let runner = NewRunner { pid, start_time, boot_id, workers: 1 };
         let runner = store.enlist(&runner, SystemClock.now()).expect("entered");
+        let lock = hold_lock(&dir.runner_lock(runner)).expect("nobody has it");
         let mut setting = Self {
             desk,
             store,
             runner,
+            _lock: lock,
             moods: Moods::default(),
             until: Until::Stopped,
             on_stop: OnStop::Wait(None),
