@@ -13,6 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::sys::statfs::{self, FsType};
+use nix::unistd::{AccessFlags, access};
 
 use crate::job::{JobId, RunnerId};
 
@@ -84,6 +85,14 @@ impl DataDir {
     /// Where output is.
     pub fn out(&self) -> PathBuf {
         self.root.join("out")
+    }
+
+    /// Looks whether output can be kept.
+    ///
+    /// # Errors
+    /// Why it cannot: the directory is gone, or may only be read.
+    pub fn check_out(&self) -> io::Result<()> {
+        Ok(access(&self.out(), AccessFlags::W_OK | AccessFlags::X_OK)?)
     }
 
     /// Where locks are.

@@ -29,6 +29,7 @@ pub mod supervisor;
 pub mod sweep;
 
 pub use hosted::Site;
+pub use spawn::reason;
 pub use supervised::Supervised;
 
 use serde::{Deserialize, Serialize};

@@ -263,7 +263,7 @@ fn words(errno: Errno) -> String {
 }
 
 /// What an error of the system means, in the same style.
-pub(super) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.to_string(), |code| words(Errno::from_raw(code)))
 }
 

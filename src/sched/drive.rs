@@ -13,7 +13,7 @@ use super::{RunEvent, Scheduler, Step, recover};
 use crate::clock::Clock;
 use crate::crash;
 use crate::data_dir::DataDir;
-use crate::exec::{Report, Stop};
+use crate::exec::{Report, Stop, reason};
 use crate::job::{Claim, Outcome};
 use crate::store::{self, Error, Store};
 
@@ -56,6 +56,8 @@ pub struct Drive<'a> {
     broken: Vec<usize>,
     /// What is wrong with the store at the moment; said once.
     trouble: Option<String>,
+    /// Whether it was said that output cannot be kept.
+    is_mute: bool,
 }
 
 impl<'a> Drive<'a> {
@@ -86,6 +88,7 @@ impl<'a> Drive<'a> {
             abandoned: Vec::new(),
             broken: Vec::new(),
             trouble: None,
+            is_mute: false,
         }
     }
 
@@ -145,12 +148,27 @@ impl<'a> Drive<'a> {
         for event in &step.events {
             (self.watch)(event);
         }
+        if !step.events.is_empty() {
+            self.look_after_output();
+        }
         if pause.is_zero() {
             self.gather();
         } else {
             thread::sleep(pause);
         }
         Ok(Some(step))
+    }
+
+    /// Says once that there is no place for output; jobs run without it.
+    fn look_after_output(&mut self) {
+        let Err(error) = self.dir.check_out() else { return self.is_mute = false };
+        if !std::mem::replace(&mut self.is_mute, true) {
+            let (out, why) = (self.dir.out(), reason(&error));
+            (self.watch)(&RunEvent::Trouble(format!(
+                "{}: {why}; jobs run all the same, and what they print may be lost",
+                out.display()
+            )));
+        }
     }
 
     /// Lets more results come in, as long as the workers have enough to do.

@@ -94,7 +94,7 @@ fn a_supervisor_without_a_runner_waits_until_the_store_is_free() {
 }
 
 #[test]
-fn exit_codes_are_recorded_without_a_place_for_output() {
+fn without_a_place_for_output_exit_codes_are_recorded_and_it_is_said_once() {
     let desk = Desk::new();
     desk.add(&["-r", "0"], &format!("{}; echo lost; exit 3", gate("go")));
     desk.add(&["-r", "0", "--after-any", "1"], "echo lost; exit 4");
@@ -104,6 +104,9 @@ fn exit_codes_are_recorded_without_a_place_for_output() {
     fs::remove_dir_all(desk.file("ax.db.d/out")).expect("removed");
     desk.open("go");
     assert_eq!(runner.exit(), 1);
+    let said = runner.err();
+    assert_eq!(said.matches("jobs run all the same").count(), 1, "{said}");
+    assert!(said.contains("ax.db.d/out: no such file or directory; "), "{said}");
     assert_eq!(desk.states(), ["dead", "dead", "success"]);
     assert_eq!((&desk.job(1)["exit_code"], &desk.job(2)["exit_code"]), (&3.into(), &4.into()));
 }
