@@ -235,6 +235,18 @@ fn names(line: &str, text: &str) -> bool {
 }
 
 #[test]
+fn no_clock_on_a_wall_tells_when_a_job_is_to_be_stopped() {
+    let all = sources();
+    for name in ["exec/hand.rs", "exec/ladder.rs"] {
+        let source = all.iter().find(|source| source.path == root().join(name)).expect("there");
+        assert!(source.code.contains("now: Instant"), "{name}");
+        for clock in ["clock::", "Timestamp", "SystemTime"] {
+            assert!(!source.code.contains(clock), "{name} reads {clock}");
+        }
+    }
+}
+
+#[test]
 fn sql_stands_in_the_store_alone() {
     let mut bad = Vec::new();
     for source in sources().iter().filter(|source| source.module() != "store") {

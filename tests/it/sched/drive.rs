@@ -71,6 +71,30 @@ fn trouble_with_the_store_is_said_once_and_loses_nothing() {
 }
 
 #[test]
+fn what_is_heard_while_the_disk_may_only_be_read_is_kept_and_stored_later() {
+    let mut play = Setting::with_jobs(2).start();
+    let claim = play.hall.begun();
+    for _ in 0..3 {
+        play.setting.moods.then(Mood::ReadOnly);
+    }
+    play.hall.act(claim, Act::Start);
+    play.wait_for_event("may only be read; results are kept");
+    play.hall.end(claim, 3);
+    let next = play.hall.begun();
+    play.hall.act(next, Act::Start);
+    play.wait_for_states(&[State::Dead, Running]);
+    assert!(play.setting.moods.are_over());
+    assert_eq!(play.told_of("may only be read"), 1);
+    play.hall.end(next, 0);
+    play.wait_for_states(&[State::Dead, Success]);
+    play.signal();
+    let (mut setting, hall, _) = play.end_well();
+    hall.none_begun();
+    let failed = setting.job(1);
+    assert_eq!((failed.attempts, failed.exit_code), (1, Some(3)));
+}
+
+#[test]
 fn a_store_that_cannot_be_used_ends_a_runner_with_nothing_in_hand() {
     let setting = Setting::with_jobs(1);
     setting.moods.then(Mood::Unusable);

@@ -166,6 +166,7 @@ pub(super) fn ended(claim: Claim, outcome: Outcome) -> Ended {
 pub(super) enum Mood {
     Busy,
     Full,
+    ReadOnly,
     Unusable,
     Panic,
 }
@@ -198,6 +199,10 @@ impl Store for Moody {
             None => self.inner.turn(turn),
             Some(Mood::Busy) => Err(Error::Busy { path, seconds: 30 }),
             Some(Mood::Full) => Err(Error::Full(path)),
+            Some(Mood::ReadOnly) => {
+                let why = "lies on a disk that may only be read".to_owned();
+                Err(Error::Unusable { path, why, hint: None })
+            }
             Some(Mood::Unusable) => {
                 Err(Error::Unusable { path, why: "is damaged".to_owned(), hint: None })
             }

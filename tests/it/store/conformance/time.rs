@@ -21,6 +21,7 @@ promises![
     what_was_due_when_it_was_added_stays_due_however_far_the_clock_steps_back,
     what_a_person_brings_back_is_due_however_far_the_clock_steps_back,
     a_retry_never_waits_longer_than_it_was_to_wait,
+    a_retry_that_was_held_and_let_go_never_waits_longer_than_it_was_to_wait,
     a_time_that_was_asked_for_is_waited_for_by_the_clock,
 ];
 
@@ -153,6 +154,23 @@ fn a_retry_never_waits_longer_than_it_was_to_wait(bench: &mut Bench) {
         assert_eq!(turned.next_due, Some(back.plus(Duration::from_secs(5))));
         assert_eq!(bench.state(id), State::Failed);
         bench.pass(Duration::from_secs(5));
+        bench.finish(id, State::Success);
+    }
+}
+
+fn a_retry_that_was_held_and_let_go_never_waits_longer_than_it_was_to_wait(bench: &mut Bench) {
+    let wait = Duration::from_secs(5);
+    for (back, is_held_then) in BACK.into_iter().flat_map(|back| [(back, true), (back, false)]) {
+        bench.now = START;
+        let id = bench.add(job());
+        bench.end(id, Outcome::Exited(1));
+        bench.store.hold(&[id], START).expect("it waits");
+        bench.now = if is_held_then { back } else { START };
+        bench.store.release(&[id], bench.now).expect("it is held");
+        bench.now = back;
+        bench.turn(0);
+        bench.pass(wait);
+        assert_eq!(bench.take(id).claim.attempt, 2);
         bench.finish(id, State::Success);
     }
 }
