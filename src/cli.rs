@@ -776,9 +776,10 @@ pub struct EditArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 all ended with success, 1 one did not (with --exit-code: its own
-code, or 128 and the signal that ended it), 124 out of time, 3 no such job. A
-job that is held has not ended. Nothing is printed but with --format or --json.
+Exit codes: 0 all ended with success (or were to run on a failure, and none
+came), 1 one did not (with --exit-code: its own code, 128 and the signal that
+ended it, or 1 if it has neither), 124 out of time, 3 no such job. A job that is
+held has not ended. Nothing is printed but with --format or --json.
 
 Examples:
   ax wait 12 && ./next.sh

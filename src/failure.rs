@@ -5,6 +5,9 @@ use std::fmt;
 use crate::exit;
 use crate::store;
 
+/// The word for a schedule whose name is taken.
+pub const SCHEDULE_EXISTS: &str = "schedule_exists";
+
 /// A failure: what scripts get (`exit`, `code`) and what people read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -99,8 +102,8 @@ impl From<store::Error> for Failure {
             E::NoSuchSchedule(_) => {
                 Self::not_found(message).hint("`ax schedule list` shows the schedules there are")
             }
-            E::ScheduleExists(_) => Self { code: "schedule_exists", ..Self::refused(message) }
-                .hint("`ax schedule add --replace` puts another in its place"),
+            E::ScheduleExists(_) => Self { code: SCHEDULE_EXISTS, ..Self::refused(message) }
+                .hint("`--replace` puts another in its place"),
             E::BrokenSchedule { .. } => {
                 Self::refused(message).hint("make it anew: `ax schedule add --replace`")
             }

@@ -80,6 +80,7 @@ impl Records {
             now,
             started: &started,
             settled: &settled,
+            serves: false,
             room: 0,
             scope: None,
         };

@@ -12,7 +12,8 @@ use crate::cli::WaitArgs;
 use crate::escape::escape;
 use crate::exit;
 use crate::failure::Failure;
-use crate::job::{Job, JobId, State};
+use crate::job::dependency::{Readiness, Seen};
+use crate::job::{Job, JobId, Kind, State};
 use crate::output::list::{Empty, JobList};
 use crate::output::time;
 use crate::store::{Error, Store};
@@ -42,7 +43,7 @@ pub(super) fn run(args: WaitArgs, context: &mut Context<'_>) -> Result<Answer, F
 
 /// How jobs ended that were waited for.
 pub(super) enum End {
-    /// All with success.
+    /// All with success, or spared.
     Well,
     /// This is the first that ended otherwise.
     Badly(Box<Job>),
@@ -107,7 +108,7 @@ pub(super) fn until_ended(
         loop {
             let job = store.get(*id)?.ok_or(Error::NoSuchJob(*id))?;
             if job.state.is_final() {
-                let is_first_bad = job.state != State::Success && bad.is_none();
+                let is_first_bad = !ended_well(&job) && bad.is_none();
                 bad = if is_first_bad { Some(Box::new(job)) } else { bad };
                 break;
             }
@@ -119,6 +120,16 @@ pub(super) fn until_ended(
         }
     }
     Ok(bad.map_or(End::Well, End::Badly))
+}
+
+/// With success, or not needed: it was to run on a failure, and none came.
+fn ended_well(job: &Job) -> bool {
+    let seen: Vec<_> = job.dependencies.iter().map(|dependency| dependency.seen).collect();
+    let is_spared = || {
+        matches!(Readiness::of(&seen), Readiness::Never(Seen { edge, parent })
+            if edge.kind == Kind::OnFailure && parent.is_some())
+    };
+    job.state == State::Success || job.state == State::Skipped && is_spared()
 }
 
 /// What was told on the terminal.
@@ -156,10 +167,24 @@ impl Talk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::{Dependency, Edge};
     use crate::output::example;
 
     fn ended(state: State, exit_code: Option<i32>, signal: Option<i32>) -> End {
         End::Badly(Box::new(Job { state, exit_code, signal, ..example::job(7) }))
+    }
+
+    #[test]
+    fn a_job_for_a_failure_that_did_not_come_ended_well() {
+        let skipped = |kind, parent| {
+            let edge = Edge { parent: JobId(2), kind };
+            let seen = Seen { edge, parent: Some(parent) };
+            let dependencies = vec![Dependency { child: JobId(7), seen }];
+            Job { state: State::Skipped, dependencies, ..example::job(7) }
+        };
+        assert!(ended_well(&skipped(Kind::OnFailure, State::Success)));
+        assert!(!ended_well(&skipped(Kind::After, State::Dead)));
+        assert!(!ended_well(&Job { state: State::Cancelled, ..example::job(7) }));
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl Scheduler {
             now,
             started: &self.started,
             settled: &self.settled,
+            serves: claiming,
             room: if claiming { room } else { 0 },
             scope: self.scope,
         })?;

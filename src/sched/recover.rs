@@ -309,7 +309,15 @@ fn settle(
     let verdict = claimed.policy.judge(&outcome, now);
     let settlement = Settlement { claim, outcome, verdict, process, ended_at, output };
     let settled = std::slice::from_ref(&settlement);
-    let turn = Turn { runner: claim.owner, now, started: &[], settled, room: 0, scope: None };
+    let turn = Turn {
+        runner: claim.owner,
+        now,
+        started: &[],
+        settled,
+        serves: false,
+        room: 0,
+        scope: None,
+    };
     crash::point("recover", "before-turn");
     let turned = store.turn(&turn)?;
     crash::point("recover", "after-turn");

@@ -276,6 +276,9 @@ pub struct Turn<'a> {
     pub started: &'a [Started],
     /// Attempts that ended.
     pub settled: &'a [Settlement],
+    /// Whether it starts jobs, if not at once: only then is it known that what
+    /// is due by now is started.
+    pub serves: bool,
     /// How many jobs it can take.
     pub room: usize,
     /// Take jobs of this run of a flow only.

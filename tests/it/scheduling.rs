@@ -82,7 +82,7 @@ fn a_schedule_can_be_paused_resumed_replaced_and_removed() {
     let twice = desk.ax(&[&add[..], &["false"]].concat());
     assert_eq!(twice.exit, 4);
     assert!(
-        twice.err.contains("there is a schedule `tick` already\nhint: `ax schedule add --replace`"),
+        twice.err.contains("there is a schedule `tick` already\nhint: `--replace` puts another"),
         "{}",
         twice.err
     );
@@ -104,6 +104,17 @@ fn schedules_without_a_name_are_named_by_what_they_run() {
     desk.add(&["--cron", "@daily", "-n", "my own"], "true");
     let names: Vec<_> = schedules(&desk).iter().map(|schedule| schedule["name"].clone()).collect();
     assert_eq!(names, ["backup", "backup-2", "my own"]);
+}
+
+#[test]
+fn schedules_that_are_made_at_once_find_a_name_each() {
+    let desk = Desk::new();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| desk.add(&["--cron", "@daily"], "backup"));
+        }
+    });
+    assert_eq!(schedules(&desk).len(), 6);
 }
 
 #[test]

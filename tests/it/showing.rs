@@ -46,6 +46,7 @@ impl Scene {
             now: NOW,
             started: &[],
             settled: &[],
+            serves: true,
             room: 1,
             scope: None,
         };
@@ -77,6 +78,7 @@ impl Scene {
             now: NOW,
             started: &[],
             settled: &settled,
+            serves: true,
             room: 0,
             scope: None,
         };

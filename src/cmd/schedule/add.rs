@@ -6,7 +6,7 @@ use super::answer;
 use crate::cli::{self, AddArgs, RecurrenceArgs, ScheduleAddArgs, Show};
 use crate::cmd::job_options::JobOptions;
 use crate::cmd::{Answer, Context, surroundings, words};
-use crate::failure::Failure;
+use crate::failure::{Failure, SCHEDULE_EXISTS};
 use crate::job::{
     CatchUp, Chain, Command, Cron, NewSchedule, Overlap, Recurrence, Timetable, limits, schedule,
 };
@@ -28,8 +28,19 @@ pub(in crate::cmd) fn short(args: AddArgs, context: &Context<'_>) -> Result<Answ
     let command = words::command(&args.command, &mut io::stdin().lock())?;
     let options = JobOptions::read(&args.job)?;
     let recurrence = recurrence(cron, args.recurrence)?;
-    let name = args.name.map_or_else(|| free_name(&command, context), Ok)?;
-    make(name, recurrence, &options, command, (false, args.show), context)
+    let made = |name, command| {
+        make(name, recurrence.clone(), &options, command, (false, args.show), context)
+    };
+    if let Some(name) = args.name {
+        return made(name, command);
+    }
+    loop {
+        match made(free_name(&command, context)?, command.clone()) {
+            // Somebody was faster; another name is free.
+            Err(failure) if failure.code == SCHEDULE_EXISTS => (),
+            answer => return answer,
+        }
+    }
 }
 
 /// A name that no schedule has.

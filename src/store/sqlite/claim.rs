@@ -29,10 +29,14 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
         }
     }
     chain::mend(tx, turn.now, &mut turned.moved)?;
-    schedule::advance(tx, turn.now, &mut turned)?;
+    if turn.serves {
+        schedule::advance(tx, turn.now, &mut turned)?;
+    }
     judge::drain(tx, turn.now, judge::PER_TURN, &mut turned.moved)?;
     follow_clock(tx, turn.now)?;
-    release(tx, turn.now)?;
+    if turn.serves {
+        release(tx, turn.now)?;
+    }
     gates::drain(tx, gates::PER_TURN)?;
     claim(tx, turn, envs, &mut turned)?;
     turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
@@ -82,9 +86,8 @@ fn is_work(connection: &Connection, turn: &Turn<'_>) -> Fallible<bool> {
         let mut query = connection.prepare_cached(sql)?;
         query.query_row(named_params! { ":now": turn.now }, |row| row.get::<_, bool>(0))
     };
-    Ok(is_so(DUE)?
-        || is_so(SET_BACK)?
-        || schedule::is_due(connection, turn.now)?
+    Ok(is_so(SET_BACK)?
+        || (turn.serves && (is_so(DUE)? || schedule::is_due(connection, turn.now)?))
         || chain::is_broken(connection)?
         || (turn.room > 0 && !ready(connection, turn.scope, 1)?.is_empty()))
 }

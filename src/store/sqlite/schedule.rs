@@ -66,12 +66,17 @@ fn make(
         Some(old) => old.take_back("a newer schedule of its name took its place", now, tx)?,
         None => Vec::new(),
     };
+    // What a person paused stays so; what could not go on does so now.
+    let is_paused =
+        old.as_ref().is_some_and(|old| old.standing.is_none() && old.schedule.recurrence.is_ok());
     let Written { cron, timezone, catch_up, overlap, chain } = &written;
     tx.prepare_cached(MAKE)?.execute(named_params! {
         ":name": name, ":cron": cron, ":timezone": timezone, ":catch_up": catch_up,
         ":overlap": overlap, ":chain": chain, ":now": now,
     })?;
-    stand(tx, name, &schedule.recurrence, &schedule.chain, now)?;
+    if !is_paused {
+        stand(tx, name, &schedule.recurrence, &schedule.chain, now)?;
+    }
     scheduled(tx, name, old.is_none())
 }
 

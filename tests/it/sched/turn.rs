@@ -108,8 +108,15 @@ fn a_result_that_comes_too_late_changes_nothing_and_says_so() {
     };
     let settled = [lost];
     let runner = setting.runner;
-    let turn_of =
-        |settled| Turn { runner, now, started: &[], settled, room: 0, scope: setting.scope };
+    let turn_of = |settled| Turn {
+        runner,
+        now,
+        started: &[],
+        settled,
+        serves: false,
+        room: 0,
+        scope: setting.scope,
+    };
     setting.store.turn(&turn_of(&settled)).expect("no trouble");
     scheduler.note(exited(claim, 0));
     let step = turn(&mut scheduler, &mut store);

@@ -127,6 +127,7 @@ impl World {
             now,
             started: &[],
             settled: &[settlement],
+            serves: false,
             room: 0,
             scope: None,
         };

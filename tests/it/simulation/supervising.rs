@@ -230,6 +230,7 @@ impl World {
             now: self.machine.now(),
             started: &started,
             settled: &settled,
+            serves: false,
             room: 0,
             scope: None,
         };

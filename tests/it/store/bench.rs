@@ -89,7 +89,15 @@ impl Bench {
 
     /// A turn of the bench's runner without news.
     pub(crate) fn empty_turn(&self, room: usize) -> Turn<'static> {
-        Turn { runner: self.runner, now: self.now, started: &[], settled: &[], room, scope: None }
+        Turn {
+            runner: self.runner,
+            now: self.now,
+            started: &[],
+            settled: &[],
+            serves: true,
+            room,
+            scope: None,
+        }
     }
 
     /// Turns until nothing is left to do, claiming nothing.

@@ -97,7 +97,8 @@ fn keeps_limits(store: &mut dyn Store) {
 fn goes_on(store: &mut dyn Store) {
     let runner = store.enlist(&a_runner(), THEN).expect("a runner");
     assert_eq!(runner, RunnerId(78), "no number is used twice");
-    let turn = Turn { runner, now: THEN, started: &[], settled: &[], room: 9, scope: None };
+    let turn =
+        Turn { runner, now: THEN, started: &[], settled: &[], serves: true, room: 9, scope: None };
     let claimed = store.turn(&turn).expect("a turn").claimed;
     let [one] = &claimed[..] else { panic!("one is due: {claimed:?}") };
     assert_eq!((one.claim.job, one.claim.attempt, one.spec.timeout), (JobId(8), 1, None));

@@ -23,6 +23,7 @@ promises![
     a_start_waits_for_the_one_before_it_if_it_may_queue,
     starts_overlap_if_they_may,
     a_queue_of_starts_has_an_end,
+    who_only_records_a_result_starts_nothing_that_is_due,
     after_three_days_nothing_is_made_up_for_with_none,
     after_three_days_one_start_stands_for_all_with_one,
     after_three_days_the_last_hundred_are_made_up_for_with_all,
@@ -32,6 +33,7 @@ promises![
     a_start_that_a_person_cancelled_ends_no_schedule,
     a_start_that_a_person_holds_is_left_alone,
     a_paused_schedule_starts_nothing_and_goes_on_when_it_is_resumed,
+    a_paused_schedule_stays_so_when_it_is_replaced,
     a_removed_schedule_is_gone_and_its_name_is_free,
     a_schedule_is_replaced_only_if_that_was_said,
     a_schedule_that_is_there_word_for_word_is_left_as_it_is,
@@ -451,6 +453,32 @@ fn the_doctor_names_a_schedule_that_cannot_go_on(bench: &mut Bench) {
             Some(what) => assert!(told.len() == 1 && told[0].contains(what), "{told:?}"),
         }
     }
+}
+
+fn a_paused_schedule_stays_so_when_it_is_replaced(bench: &mut Bench) {
+    bench.schedule(plain());
+    let tick = ["tick".to_owned()];
+    bench.store.pause(&tick, bench.now).expect("paused");
+    for schedule in [plain(), schedule("tick", CatchUp::All, Overlap::Allow)] {
+        let made = bench.store.schedule(&[schedule], true, bench.now).expect("made");
+        assert_eq!(made[0].next, None);
+    }
+    let resumed = bench.store.resume(&tick, bench.now).expect("resumed");
+    assert!(resumed[0].next.is_some());
+}
+
+/// So a supervisor without a runner, which records the end of its job.
+fn who_only_records_a_result_starts_nothing_that_is_due(bench: &mut Bench) {
+    let standing = bench.schedule(schedule("tick", CatchUp::None, Overlap::Skip));
+    bench.now = FIRST;
+    let recording = Turn { serves: false, ..bench.empty_turn(0) };
+    let turned = bench.store.turn(&recording).expect("a turn");
+    assert!(!turned.more, "nothing that it would do");
+    assert_eq!(bench.states(&standing), [State::Pending]);
+    bench.pass(MINUTE * 2);
+    bench.turn(ROOM);
+    let started: Vec<_> = bench.starts().into_iter().map(|(minute, _)| minute).collect();
+    assert!(!started.contains(&0), "it was missed, and nothing is made up for: {started:?}");
 }
 
 fn three_runners_start_each_due_time_once(bench: &mut Bench) {
