@@ -10,7 +10,7 @@ use super::table::{Cell, Column, Table, labelled};
 use super::text::shorten;
 use super::{Moment, Style, View, cells, json, paint, time};
 use crate::escape::{escape, escape_line};
-use crate::job::{Attempt, EnvBlock, Job, JobId, Kind};
+use crate::job::{Attempt, Codes, EnvBlock, Job, JobId, Kind};
 
 /// Neighbours that are listed; there may be 100,000 of them.
 const NEIGHBOURS: usize = 20;
@@ -106,6 +106,8 @@ impl Shown {
             ("priority", Some(job.priority.to_string())),
             ("attempts", Some(job.attempts.to_string())),
             ("retries", Some(retries(job))),
+            ("retry on", job.policy.retry_on.as_ref().map(Codes::to_string)),
+            ("never on", job.policy.no_retry_on.as_ref().map(Codes::to_string)),
             ("timeout", Some(limits(job))),
             ("on lost", Some(job.policy.on_lost.as_str().to_owned())),
             ("end", end(job.exit_code, job.signal, None)),
@@ -345,6 +347,15 @@ mod tests {
         assert!(shown.text(PIPE).contains("\nend:        exit 3\n"));
         (shown.shown[0].job.exit_code, shown.shown[0].job.signal) = (None, Some(9));
         assert!(shown.text(PIPE).contains("\nend:        signal 9\n"));
+    }
+
+    #[test]
+    fn the_exit_codes_that_are_tried_again_are_shown_if_it_names_some() {
+        let mut shown = failed();
+        assert!(!shown.text(PIPE).contains("retry on"));
+        shown.shown[0].job.policy.retry_on = "1,5-9".parse().ok();
+        shown.shown[0].job.policy.no_retry_on = "7".parse().ok();
+        assert!(shown.text(PIPE).contains("\nretry on:   1,5-9\nnever on:   7\n"));
     }
 
     #[test]
