@@ -56,6 +56,22 @@ fn a_queue_of_each_schema_comes_to_have_the_schema_of_a_new_one() {
     }
 }
 
+/// As the first programs wrote it, before what failed had an index.
+#[test]
+fn the_first_queues_of_the_first_schema_come_to_have_that_of_a_new_one() {
+    const FIRST: &str = "
+        DROP INDEX ax_jobs_failed;
+        DROP INDEX ax_jobs_due;
+        CREATE INDEX ax_jobs_due ON ax_jobs (scheduled_at, id)
+            WHERE status IN ('pending', 'failed') AND waits_on IS NULL;";
+    let place = tempfile::tempdir().expect("a place for the database");
+    let new = place.path().join("ax.db");
+    drop(store::open(&new).expect("a new store"));
+    let (_place, path) = old(&format!("{}{FIRST}", SCHEMAS[0].1));
+    drop(store::open(&path).expect("it opens"));
+    assert_eq!(schema(&path), schema(&new));
+}
+
 #[test]
 fn a_queue_of_each_schema_keeps_what_is_in_it_and_goes_on() {
     use State::{Dead, Dispatched, Failed, Held, Pending, Ready, Skipped, Success};

@@ -98,7 +98,7 @@ ALTER TABLE ax_jobs ADD COLUMN progress INTEGER CHECK (progress BETWEEN 0 AND 10
 ALTER TABLE ax_jobs ADD COLUMN progress_text TEXT;
 
 -- What waits and had an attempt that ended later than now: the clock was set back.
-DROP INDEX ax_jobs_failed;
+DROP INDEX IF EXISTS ax_jobs_failed;
 CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
 
@@ -129,3 +129,9 @@ WHEN OLD.status <> NEW.status
                 OR OLD.status = 'success' OR OLD.status = 'dead'
                 OR OLD.status = 'cancelled' OR OLD.status = 'skipped');
 END;
+
+-- The first queues of the first schema had another index of this name, and none
+-- of what failed.
+DROP INDEX ax_jobs_due;
+CREATE INDEX ax_jobs_due ON ax_jobs (iif(status = 'pending' AND scheduled_at <= created_at, 0, scheduled_at), id)
+    WHERE status IN ('pending', 'failed') AND waits_on IS NULL;
