@@ -1,0 +1,94 @@
+//! What runs jobs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::format::Show;
+use crate::when::{duration, positive_duration};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The first INT or TERM claims no more and lets running jobs end (--grace limits
+how long); the second stops them; the third exits at once. A terminal that goes
+away stops nothing. With --once, --until-idle or a flow the exit code is 1 if a
+job ended dead or held.
+
+Examples:
+  ax run                       serve until stopped
+  ax run --until-idle          run until nothing is left to do
+  ax run nightly.toml          run a flow now, to its end")]
+pub struct RunArgs {
+    /// Run this flow now, to its end
+    #[arg(value_name = "FILE.toml", value_hint = ValueHint::FilePath)]
+    pub flow: Option<PathBuf>,
+    /// How many jobs run at once [default: the cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub workers: Option<u16>,
+    /// The longest sleep between two looks at the database
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, default_value = "1s")]
+    pub poll_interval: Duration,
+    /// How many jobs are claimed ahead [default: 4 × workers]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub queue_size: Option<u16>,
+    /// Run what is due now and what that releases, then end
+    #[arg(long, conflicts_with_all = ["until_idle", "flow"])]
+    pub once: bool,
+    /// Also wait for retries and later times, then end
+    #[arg(long, conflicts_with = "flow")]
+    pub until_idle: bool,
+    /// How long running jobs may go on after the first signal [default: without limit]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub grace: Option<Duration>,
+    /// What happens to running jobs at the first signal
+    #[arg(long, value_name = "WHAT", default_value = "wait")]
+    pub on_stop: OnStop,
+    /// Print the events as JSON lines on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A flow without a `schedule` is put in as one run, which a runner takes up. One
+with a schedule is registered under its name, or takes the place of what was
+registered under it; its next start then stands among the jobs. Either prints
+the ids of the jobs. Everything is checked before anything is written.
+
+  schedule = \"30 2 * * *\"      # or @daily and its like
+  timezone = \"Europe/Berlin\"   # else that of $TZ, or of the machine
+  catch_up = \"one\"             # none, one or all
+  overlap = \"skip\"             # skip, queue or allow
+
+  [retry]                      # the whole chain, when a job of it is dead
+  max = 2
+  delay = \"5m\"")]
+pub struct ApplyArgs {
+    /// The flow
+    #[arg(value_name = "FILE.toml", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// What happens to running jobs when a runner is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnStop {
+    /// They may end
+    Wait,
+    /// They run on under their supervisors, which record the result
+    Detach,
+    /// They are stopped and go back to the queue
+    Kill,
+}
+
+#[derive(Debug, Args)]
+pub struct SuperviseArgs {
+    /// The journal to write and to hold locked
+    pub journal: PathBuf,
+    /// The lock of the runner this supervisor belongs to
+    pub runner_lock: PathBuf,
+    /// How many results may be unsettled at once
+    pub keep: usize,
+}

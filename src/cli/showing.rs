@@ -1,0 +1,132 @@
+//! What only looks.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::format::Show;
+use crate::when::{duration, past};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Selectors, the same everywhere: 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K,
+status:dead, flow:NAME, group:NAME, schedule:NAME.
+
+Without selector or filter the table shows everything unfinished and the last
+20 that ended; every other format shows all that match.")]
+pub struct ListArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// In one of these states
+    #[arg(long, value_name = "STATE,...", value_delimiter = ',')]
+    pub status: Vec<StateArg>,
+    /// That are failed, dead or held, with the reason
+    #[arg(long, conflicts_with = "status")]
+    pub failed: bool,
+    /// Whose name matches this glob
+    #[arg(long, value_name = "GLOB")]
+    pub name: Option<String>,
+    /// That were added, started or ended within this time: 2h, 1d, or a time
+    #[arg(long, value_name = "DURATION", value_parser = past)]
+    pub since: Option<crate::when::Past>,
+    /// In this order
+    #[arg(long, value_name = "KEY", default_value = "id")]
+    pub sort: SortKey,
+    /// Show these columns (names as in the JSON)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Show the last so many
+    #[arg(short = 'n', long, value_name = "LIMIT")]
+    pub limit: Option<usize>,
+    /// Show the ids only
+    #[arg(short, long, conflicts_with_all = ["format", "json"])]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// A state of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StateArg {
+    Pending,
+    Ready,
+    Dispatched,
+    Running,
+    Success,
+    Failed,
+    Dead,
+    Held,
+    Cancelled,
+    Skipped,
+}
+
+/// What a list is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SortKey {
+    Id,
+    Name,
+    Status,
+    Priority,
+    Scheduled,
+    Started,
+    Finished,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    /// Show the environment too; it may contain secrets
+    #[arg(long)]
+    pub env: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct LogsArgs {
+    /// Which job
+    pub id: String,
+    /// Go on until the attempt ends
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Only the last so many lines
+    #[arg(short = 'n', long, value_name = "LINES")]
+    pub lines: Option<usize>,
+    /// Of this attempt [default: the last one]
+    #[arg(long, value_name = "N")]
+    pub attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 all ended with success (or were to run on a failure, and none
+came), 1 one did not (with --exit-code: its own code, 128 and the signal that
+ended it, or 1 if it has neither), 124 out of time, 3 no such job. A job that is
+held has not ended. Nothing is printed but with --format or --json.
+
+Examples:
+  ax wait 12 && ./next.sh
+  ax wait flow:nightly --timeout 2h
+  ax add --wait 'make test'            the same for a new job")]
+pub struct WaitArgs {
+    /// Which jobs
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    /// Wait no longer than this
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Exit with the code of the job; of several, of the first that did not succeed
+    #[arg(long)]
+    pub exit_code: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub show: Show,
+}
