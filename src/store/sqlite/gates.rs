@@ -1,9 +1,9 @@
 //! Groups and mutexes: how many jobs of a kind run at once.
 //!
-//! Of all ready jobs of a mutex only the next one is let through, and of those
-//! of a group only the next one that its mutex lets through; so whoever looks
-//! for the next job of all never meets what waits behind a limit, be it a
-//! million jobs. What touches a limit (a job that comes, goes, starts or ends,
+//! Of all ready jobs of a mutex only the next one of each group is let through,
+//! and the next one without a group; of those of a group only the next one that
+//! its mutex lets through; so whoever looks for the next job of all never meets
+//! what waits behind a limit, be it a million jobs. What touches a limit (a job that comes, goes, starts or ends,
 //! also one that was edited by hand) enters it in `ax_gates`; draining that
 //! table, in the transaction of the turn, finds the next one anew.
 //!
@@ -73,41 +73,74 @@ pub(super) const MUTEX_HOLDER: &str = "
 
 pub(super) const MUTEX_NEXT: &str = concat!(
     "
-    SELECT id FROM ax_jobs
-    WHERE status = 'ready' AND mutex = :name
+    SELECT id, group_name FROM ax_jobs
+    WHERE status = 'ready' AND mutex = :name AND group_name IS NULL
     ORDER BY ",
     turn_of_a_job!(),
     "
     LIMIT 1"
 );
 
-/// Who is not the next of its mutex any more; tells the groups it was let through to.
-pub(super) const MUTEX_BACK: &str = "
-    UPDATE ax_jobs SET admitted = NULL
-    WHERE status = 'ready' AND admitted IS NOT NULL AND mutex = :name AND id IS NOT :next
-    RETURNING group_name";
+/// The next one in the group after this one.
+pub(super) const MUTEX_NEXT_GROUP: &str = concat!(
+    "
+    SELECT id, group_name FROM ax_jobs
+    WHERE status = 'ready' AND mutex = :name AND group_name > :group
+    ORDER BY group_name, ",
+    turn_of_a_job!(),
+    "
+    LIMIT 1"
+);
+
+pub(super) const MUTEX_ADMITTED: &str = "
+    SELECT id, group_name FROM ax_jobs
+    WHERE status = 'ready' AND mutex = :name AND admitted IS NOT NULL";
+
+const MUTEX_BACK: &str = "UPDATE ax_jobs SET admitted = NULL WHERE id = :job";
 
 const MUTEX_THROUGH: &str = "
     UPDATE ax_jobs SET admitted = iif(group_name IS NULL, 2, 1)
-    WHERE id = :next AND admitted IS NULL
-    RETURNING group_name";
+    WHERE id = :job";
+
+/// A job with a mutex, and its group.
+type Member = (JobId, Option<String>);
 
 fn next_of_mutex(tx: &Transaction<'_>, name: &str) -> Fallible<()> {
-    let next = match holder(tx, name)? {
-        Some(_) => None,
-        None => first(tx, MUTEX_NEXT, name)?,
-    };
-    let values = named_params! { ":name": name, ":next": next };
-    let mut groups = Vec::new();
-    let group = |row: &Row<'_>| row.get::<_, Option<String>>(0);
-    for back in tx.prepare_cached(MUTEX_BACK)?.query_map(values, group)? {
-        groups.extend(back?);
+    let next = if holder(tx, name)?.is_some() { Vec::new() } else { candidates(tx, name)? };
+    let admitted: Vec<_> = tx
+        .prepare_cached(MUTEX_ADMITTED)?
+        .query_map(named_params! { ":name": name }, member)?
+        .collect::<rusqlite::Result<_>>()?;
+    let back = admitted.iter().filter(|member| !next.contains(member));
+    let through = next.iter().filter(|member| !admitted.contains(member));
+    for (sql, (job, group)) in
+        back.map(|member| (MUTEX_BACK, member)).chain(through.map(|member| (MUTEX_THROUGH, member)))
+    {
+        tx.prepare_cached(sql)?.execute(named_params! { ":job": job })?;
+        group.as_ref().map_or(Ok(()), |group| touch(tx, "group", group))?;
     }
-    let values = named_params! { ":next": next };
-    for through in tx.prepare_cached(MUTEX_THROUGH)?.query_map(values, group)? {
-        groups.extend(through?);
+    Ok(())
+}
+
+/// The next ready job of a mutex without a group, and the next one of each
+/// group: a group that lets none of its jobs through holds up no others.
+fn candidates(connection: &Connection, name: &str) -> Fallible<Vec<Member>> {
+    let mut lone = connection.prepare_cached(MUTEX_NEXT)?;
+    let lone = lone.query_row(named_params! { ":name": name }, member).optional()?;
+    let mut next: Vec<_> = lone.into_iter().collect();
+    let mut grouped = connection.prepare_cached(MUTEX_NEXT_GROUP)?;
+    let mut last = String::new();
+    while let Some((job, Some(group))) =
+        grouped.query_row(named_params! { ":name": name, ":group": last }, member).optional()?
+    {
+        next.push((job, Some(group.clone())));
+        last = group;
     }
-    groups.iter().try_for_each(|group| touch(tx, "group", group))
+    Ok(next)
+}
+
+fn member(row: &Row<'_>) -> rusqlite::Result<Member> {
+    Ok((row.get(0)?, row.get(1)?))
 }
 
 pub(super) const GROUP_NEXT: &str = concat!(

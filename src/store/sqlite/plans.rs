@@ -138,7 +138,8 @@ fn the_next_job_behind_a_limit_is_found_by_the_limit() {
     for (sql, index) in [
         (gates::MUTEX_HOLDER, "ax_jobs_mutex_held"),
         (gates::MUTEX_NEXT, "ax_jobs_mutex_next"),
-        (gates::MUTEX_BACK, "ax_jobs_mutex_admitted"),
+        (gates::MUTEX_NEXT_GROUP, "ax_jobs_mutex_next"),
+        (gates::MUTEX_ADMITTED, "ax_jobs_mutex_admitted"),
         (gates::GROUP, "ax_jobs_group_held"),
         (gates::GROUP_NEXT, "ax_jobs_group_next"),
         (gates::GROUP_BACK, "ax_jobs_group_admitted"),

@@ -120,7 +120,7 @@ const QUESTIONS: [Question; 11] = [
                 AND NOT EXISTS (
                     SELECT 1 FROM ax_jobs AS holder
                     WHERE holder.mutex = job.mutex AND holder.status IN ('dispatched', 'running'))
-            GROUP BY mutex HAVING max(coalesce(admitted, 0)) = 0",
+            GROUP BY mutex, group_name HAVING max(coalesce(admitted, 0)) = 0",
         help: Help::Repair(Repair::LookAtLimits),
     },
     Question {

@@ -13,9 +13,9 @@ CREATE TABLE ax_groups (
 ALTER TABLE ax_jobs ADD COLUMN group_name TEXT CHECK (group_name <> '');
 ALTER TABLE ax_jobs ADD COLUMN mutex TEXT CHECK (mutex <> '');
 -- How far a ready job with a limit has come: NULL while it waits behind others,
--- 1 when it is the next of its mutex, 2 when it may be taken. At most one job
--- of each mutex and of each group is so far, so that what waits behind a limit
--- is passed by whoever looks for the next job.
+-- 1 when it is the next of its mutex in its group, 2 when it may be taken. No
+-- more jobs are so far, so that what waits behind a limit is passed by whoever
+-- looks for the next job.
 ALTER TABLE ax_jobs ADD COLUMN admitted INTEGER CHECK (admitted IN (1, 2));
 
 -- Since when a job waits, if that is later than its time and its birth: a
@@ -28,8 +28,8 @@ DROP INDEX ax_jobs_ready;
 CREATE INDEX ax_jobs_ready ON ax_jobs (
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2);
--- The next of a mutex and of a group, who is so far, and who has them.
-CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex,
+-- The next of a mutex in each group and of a group, who is so far, and who has them.
+CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, group_name,
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND mutex IS NOT NULL;
 CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name,

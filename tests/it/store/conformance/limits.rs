@@ -17,6 +17,7 @@ promises![
     a_paused_group_starts_nothing_and_what_runs_goes_on,
     a_job_under_a_limit_blocks_none_behind_it,
     a_job_with_a_group_and_a_mutex_needs_both,
+    a_group_that_is_closed_holds_up_no_others_of_a_mutex,
     priorities_hold_within_and_between_limits,
     a_better_job_that_comes_later_goes_first,
     retries_pass_through_the_limits,
@@ -138,13 +139,32 @@ fn a_job_with_a_group_and_a_mutex_needs_both(bench: &mut Bench) {
     bench.store.set_group("g", Some(2)).expect("a limit");
     let both = |key: &str| NewJob { mutex: Some(key.into()), ..grouped("g") };
     let ids = bench.add_all(&[both("a"), both("a"), both("b"), both("c"), exclusive("c")]);
-    assert_eq!(claimed(bench, ROOM), [ids[0], ids[2]]);
+    assert_eq!(claimed(bench, ROOM), [ids[0], ids[2], ids[4]]);
     bench.end(ids[2], Outcome::Exited(0));
-    assert_eq!(claimed(bench, ROOM), [ids[3]], "one of the group makes room, its mutex is free");
-    bench.end(ids[3], Outcome::Exited(0));
-    assert_eq!(claimed(bench, ROOM), [ids[4]]);
+    assert_eq!(claimed(bench, ROOM), [], "the group has room, but the mutex is held");
+    bench.end(ids[4], Outcome::Exited(0));
+    assert_eq!(claimed(bench, ROOM), [ids[3]]);
     bench.end(ids[0], Outcome::Exited(0));
     assert_eq!(claimed(bench, ROOM), [ids[1]]);
+}
+
+fn a_group_that_is_closed_holds_up_no_others_of_a_mutex(bench: &mut Bench) {
+    for paused in ["a", "b"] {
+        bench.store.pause_group(paused, true).expect("paused");
+    }
+    let of = |group: &str| NewJob { mutex: Some("m".into()), ..grouped(group) };
+    let ids = bench.add_all(&[of("a"), of("b"), of("c"), of("c"), exclusive("m")]);
+    for next in &ids[2..] {
+        assert_eq!(claimed(bench, ROOM), [*next]);
+        bench.end(*next, Outcome::Exited(0));
+    }
+    assert_eq!(claimed(bench, ROOM), []);
+    bench.store.pause_group("b", false).expect("it goes on");
+    assert_eq!(claimed(bench, ROOM), [ids[1]]);
+    bench.store.pause_group("a", false).expect("it goes on");
+    assert_eq!(claimed(bench, ROOM), [], "its mutex is held");
+    bench.end(ids[1], Outcome::Exited(0));
+    assert_eq!(claimed(bench, ROOM), [ids[0]]);
 }
 
 fn priorities_hold_within_and_between_limits(bench: &mut Bench) {

@@ -213,7 +213,7 @@ CREATE INDEX ax_jobs_cancelling ON ax_jobs (owner) WHERE cancelling IS NOT NULL;
 CREATE INDEX ax_jobs_ready ON ax_jobs (
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2);
-CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex,
+CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, group_name,
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND mutex IS NOT NULL;
 CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name,
