@@ -283,21 +283,21 @@ never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand show" -l env -d 'Show the environment too; it may contain secrets'
 complete -c ax -n "__fish_ax_using_subcommand show" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ax -n "__fish_ax_using_subcommand logs" -s n -l lines -d 'Only the last so many lines' -r
-complete -c ax -n "__fish_ax_using_subcommand logs" -l attempt -d 'Of this attempt [default: the last one]' -r
+complete -c ax -n "__fish_ax_using_subcommand logs" -s n -l lines -d 'Only the last so many lines, of each job' -r
+complete -c ax -n "__fish_ax_using_subcommand logs" -l attempt -d 'Of this attempt of one job [default: the last one]' -r
 complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the attempt ends'
+complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the jobs have ended, or the attempt of --attempt'
 complete -c ax -n "__fish_ax_using_subcommand logs" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ax -n "__fish_ax_using_subcommand log" -s n -l lines -d 'Only the last so many lines' -r
-complete -c ax -n "__fish_ax_using_subcommand log" -l attempt -d 'Of this attempt [default: the last one]' -r
+complete -c ax -n "__fish_ax_using_subcommand log" -s n -l lines -d 'Only the last so many lines, of each job' -r
+complete -c ax -n "__fish_ax_using_subcommand log" -l attempt -d 'Of this attempt of one job [default: the last one]' -r
 complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the attempt ends'
+complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the jobs have ended, or the attempt of --attempt'
 complete -c ax -n "__fish_ax_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l reason -d 'Why; it is shown with the job' -r
 complete -c ax -n "__fish_ax_using_subcommand cancel" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'

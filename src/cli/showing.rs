@@ -86,16 +86,30 @@ pub struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The output of one job comes as it wrote it; on a terminal control characters are
+escaped. Of several jobs each line has the job's id and name before it, and
+lines never mix; a line of more than 64 KiB is broken.
+
+With --follow a job that failed is followed into its next attempt, and what it
+waits for is told on stderr. The exit code is then that of `ax wait`: 0 all
+ended with success, 1 one did not. Ctrl-C leaves at once (130); the jobs go on.
+
+Examples:
+  ax logs 12                   what job 12 printed last
+  ax logs -f last              follow the job that was added last
+  ax logs -f flow:nightly      all jobs of a flow, each line with its name")]
 pub struct LogsArgs {
-    /// Which job
-    pub id: String,
-    /// Go on until the attempt ends
+    /// Which jobs: 12, 3-7, last, name:GLOB, flow:NAME, schedule:NAME, …
+    #[arg(value_name = "SELECTOR", required = true)]
+    pub selectors: Vec<String>,
+    /// Go on until the jobs have ended, or the attempt of --attempt
     #[arg(short, long)]
     pub follow: bool,
-    /// Only the last so many lines
+    /// Only the last so many lines, of each job
     #[arg(short = 'n', long, value_name = "LINES")]
     pub lines: Option<usize>,
-    /// Of this attempt [default: the last one]
+    /// Of this attempt of one job [default: the last one]
     #[arg(long, value_name = "N")]
     pub attempt: Option<u32>,
 }

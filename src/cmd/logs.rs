@@ -1,38 +1,48 @@
-//! `ax logs`: shows what an attempt printed, also while it runs.
+//! `ax logs`: shows what jobs printed, also while they run.
 //!
 //! Of an output that grew over its limit the beginning and the end are shown,
-//! and how much is missing between them. In a pipe the bytes are as the job wrote them; on a terminal control
-//! characters are escaped.
+//! and how much is missing between them. Of one job the bytes are as it wrote
+//! them in a pipe; of several jobs each line has the name of its job before
+//! it. On a terminal control characters are escaped.
+
+mod follower;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use super::printed::{Printed, read_output};
-use super::{Answer, Context, select, unprinted};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::watch::Watch;
+use super::{Answer, Context, select, unprinted, wait};
 use crate::cli::LogsArgs;
-use crate::data_dir::DataDir;
 use crate::escape::Escaping;
 use crate::exit;
 use crate::failure::Failure;
-use crate::job::{Attempt, JobId};
+use crate::job::{Attempt, Job, JobId};
+use crate::output;
+use crate::output::voice::Voice;
 use crate::store::{Error, Store};
 
-/// Between two looks at an attempt that is followed.
+use follower::{Follower, Scene, Step, was_started};
+
+/// Between two looks at what is followed.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(args: LogsArgs, context: &mut Context<'_>) -> Result<Answer, Failure> {
+    let selectors = select::parse(&args.selectors)?;
     let mut store = context.store()?;
     let store = store.as_mut();
-    let job = select::one(store, &args.id)?;
-    let attempt = if args.follow {
-        wait_for_attempt(store, job, args.attempt)?
-    } else {
-        attempt(store, job, args.attempt)?
-    };
-    let Some(attempt) = attempt else { return Err(no_attempt(job, args.attempt)) };
-    refuse_lost_output(store, &context.data_dir(), job, attempt)?;
-    let mut reader = Reader { store, dir: context.data_dir(), job, attempt, output: None };
-    show(context.out, |out| reader.copy(args.follow, args.lines, out))?;
+    let ids = select::ids(store, &selectors)?;
+    if let (Some(number), [_, _, ..]) = (args.attempt, ids.as_slice()) {
+        let what = format!("--attempt {number} is about one job, and {} are named", ids.len());
+        return Err(Failure::usage(what).hint("name one job by its id"));
+    }
+    let followers = followers(&args, &ids, store, context)?;
+    pass_on(followers, args.follow, store, context)?;
+    if args.follow && args.attempt.is_none() {
+        return wait::until_ended(&ids, None, store, context)?.answer(false);
+    }
     Ok(Answer::silent(exit::DONE))
 }
 
@@ -45,49 +55,61 @@ pub(super) fn follow(
     store: &mut dyn Store,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let dir = context.data_dir();
-    show(context.out, |out| {
-        let mut seen = 0;
-        while let Some(attempt) = next_attempt(store, job, seen)? {
-            let mut reader =
-                Reader { store: &mut *store, dir: dir.clone(), job, attempt, output: None };
-            reader.copy(true, None, out)?;
-            seen = attempt;
-        }
-        Ok(())
-    })
+    pass_on(vec![Follower::of(job, Voice::alone())], true, store, context)
 }
 
-/// Copies to `out`; what goes to a terminal is escaped.
-fn show(
-    out: &mut dyn Write,
-    copy: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    if io::stdout().is_terminal() {
-        let mut escaping = Escaping::new(BufWriter::new(&mut *out));
-        copy(&mut escaping)?;
-        escaping.finish().map_err(unprinted)?;
-    } else {
-        copy(out)?;
-    }
-    out.flush().map_err(unprinted)
-}
-
-/// A long output whose file somebody removed is not an empty one.
-fn refuse_lost_output(
+/// Who follows what. A job that was not started is waited for with `--follow`,
+/// and else left out if others were.
+fn followers(
+    args: &LogsArgs,
+    ids: &[JobId],
     store: &mut dyn Store,
-    dir: &DataDir,
-    job: JobId,
-    attempt: u32,
-) -> Result<(), Failure> {
-    let history = store.attempts(job)?;
-    let is_in_file = history.iter().any(|one| one.attempt == attempt && one.output_in_file);
-    let path = dir.output(job, attempt);
-    if is_in_file && !path.exists() {
-        let what = format!("the output of job {job}, attempt {attempt}, is gone");
-        return Err(Failure::failed(what).hint(format!("it was in {}", path.display())));
+    context: &Context<'_>,
+) -> Result<Vec<Follower>, Failure> {
+    let mut followers = Vec::new();
+    for (job, voice) in ids.iter().zip(voices(ids, store, context)?) {
+        let follower = Follower::of(*job, voice).last_lines(args.lines);
+        match first(&store.attempts(*job)?, args.attempt) {
+            Some(first) if args.follow && args.attempt.is_none() => {
+                followers.push(follower.beginning_with(first));
+            }
+            Some(only) => followers.push(follower.with_only(only)),
+            None if args.follow && args.attempt.is_none() => followers.push(follower),
+            None => (),
+        }
     }
-    Ok(())
+    match ids {
+        [job] if followers.is_empty() => Err(no_attempt(*job, args.attempt)),
+        many if followers.is_empty() => {
+            let what = format!("none of these {} jobs has been started", many.len());
+            Err(Failure::not_found(what).hint("`ax list` says what they wait for"))
+        }
+        _ => Ok(followers),
+    }
+}
+
+/// A job that is named alone is heard as it speaks.
+fn voices(
+    ids: &[JobId],
+    store: &mut dyn Store,
+    context: &Context<'_>,
+) -> Result<Vec<Voice>, Failure> {
+    if let [_] = ids {
+        return Ok(vec![Voice::alone()]);
+    }
+    let get = |id: &JobId| store.get(*id)?.ok_or(Error::NoSuchJob(*id));
+    let jobs: Vec<Job> = ids.iter().map(get).collect::<Result<_, _>>()?;
+    let color = output::style(context.color, &io::stdout()).color;
+    Ok(Voice::among(&jobs, color, io::stdout().is_terminal()))
+}
+
+/// The attempt that was asked for, or the last one that was started.
+fn first(history: &[Attempt], wanted: Option<u32>) -> Option<u32> {
+    let found = match wanted {
+        Some(number) => history.iter().find(|one| one.attempt == number),
+        None => history.iter().rev().find(|one| was_started(one)),
+    };
+    found.map(|one| one.attempt)
 }
 
 fn no_attempt(job: JobId, wanted: Option<u32>) -> Failure {
@@ -99,109 +121,66 @@ fn no_attempt(job: JobId, wanted: Option<u32>) -> Failure {
     }
 }
 
-/// The attempt that was asked for, or the last one that was started.
-fn attempt(store: &mut dyn Store, job: JobId, wanted: Option<u32>) -> Result<Option<u32>, Failure> {
-    let history = store.attempts(job)?;
-    let found = match wanted {
-        Some(number) => history.iter().find(|one| one.attempt == number),
-        None => history.iter().rev().find(|one| was_started(one)),
-    };
-    Ok(found.map(|one| one.attempt))
-}
-
-/// Waits for the first attempt of a job that has none; `None` if the job ends
-/// without one.
-fn wait_for_attempt(
+/// Passes on what the jobs print, until all of it was shown or, if they are
+/// followed, until all of them are over.
+///
+/// # Errors
+/// When the store cannot be read or nobody takes what is shown; in the end if
+/// the output of one of the jobs is gone.
+fn pass_on(
+    followers: Vec<Follower>,
+    follow: bool,
     store: &mut dyn Store,
-    job: JobId,
-    wanted: Option<u32>,
-) -> Result<Option<u32>, Failure> {
-    loop {
-        let over = state_is_final(store, job)?;
-        let found = attempt(store, job, wanted)?;
-        if found.is_some() || over || wanted.is_some() {
-            return Ok(found);
-        }
-        std::thread::sleep(PAUSE);
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let (dir, mut watch) = (context.data_dir(), Watch::of(&context.db));
+    let is_raw = matches!(followers.as_slice(), [one] if one.is_alone());
+    let Context { out, err, .. } = context;
+    let mut out = BufWriter::new(out);
+    if is_raw && io::stdout().is_terminal() {
+        let mut escaping = Escaping::new(&mut out);
+        let scene = Scene { store, dir, out: &mut escaping, err, follow, has_news: true };
+        until_over(followers, scene, &mut watch)?;
+        escaping.finish().map_err(unprinted)?;
+    } else {
+        let scene = Scene { store, dir, out: &mut out, err, follow, has_news: true };
+        until_over(followers, scene, &mut watch)?;
     }
+    out.flush().map_err(unprinted)
 }
 
-/// Waits for the attempt after this one; `None` if the job ends without one.
-fn next_attempt(store: &mut dyn Store, job: JobId, seen: u32) -> Result<Option<u32>, Failure> {
+fn until_over(
+    mut followers: Vec<Follower>,
+    mut scene: Scene<'_>,
+    watch: &mut Watch,
+) -> Result<(), Failure> {
+    let mut lost = None;
     loop {
-        let over = state_is_final(store, job)?;
-        let history = store.attempts(job)?;
-        let next = history.iter().find(|one| one.attempt > seen && was_started(one));
-        if next.is_some() || over {
-            return Ok(next.map(|one| one.attempt));
-        }
-        std::thread::sleep(PAUSE);
-    }
-}
-
-const fn was_started(one: &Attempt) -> bool {
-    one.started_at.is_some() || one.ended_at.is_some()
-}
-
-fn state_is_final(store: &mut dyn Store, job: JobId) -> Result<bool, Failure> {
-    Ok(store.get(job)?.ok_or(Error::NoSuchJob(job))?.state.is_final())
-}
-
-/// Shows one attempt.
-struct Reader<'a> {
-    store: &'a mut dyn Store,
-    dir: DataDir,
-    job: JobId,
-    attempt: u32,
-    /// What it printed, from where it has not been shown; `None` before it has
-    /// printed anything. It is kept open: it stays readable when it is moved.
-    output: Option<Printed>,
-}
-
-impl Reader<'_> {
-    fn copy(
-        &mut self,
-        follow: bool,
-        lines: Option<usize>,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        loop {
-            // Asked before reading: what is written in between is read as well.
-            let over = !follow || self.has_ended()?;
-            self.copy_new(lines, out)?;
-            if over {
-                return Ok(());
+        let mut open = Vec::new();
+        for mut follower in followers {
+            match follower.step(&mut scene)? {
+                Step::Goes => open.push(follower),
+                Step::Over => (),
+                Step::Lost(failure) => lost = lost.or(Some(failure)),
             }
-            std::thread::sleep(PAUSE);
         }
-    }
-
-    fn has_ended(&mut self) -> Result<bool, Failure> {
-        let runs =
-            |attempt: &Attempt| attempt.attempt == self.attempt && attempt.ended_at.is_none();
-        Ok(!self.store.attempts(self.job)?.iter().any(runs))
-    }
-
-    /// Copies what has not been shown yet.
-    fn copy_new(&mut self, lines: Option<usize>, out: &mut dyn Write) -> Result<(), Failure> {
-        if self.output.is_none() {
-            self.output = self.open(lines)?;
+        scene.out.flush().map_err(unprinted)?;
+        if open.is_empty() {
+            return lost.map_or(Ok(()), Err);
         }
-        let Some(output) = &mut self.output else { return Ok(()) };
-        io::copy(output, out).map_err(unprinted)?;
-        out.flush().map_err(unprinted)
+        followers = open;
+        pause()?;
+        scene.has_news = watch.has_news();
     }
+}
 
-    fn open(&mut self, lines: Option<usize>) -> Result<Option<Printed>, Failure> {
-        let mut output = read_output(self.store, &self.dir, self.job, self.attempt)?;
-        if let (Some(output), Some(lines)) = (&mut output, lines) {
-            output.skip_to_last_lines(lines).map_err(|error| self.unread(&error))?;
-        }
-        Ok(output)
-    }
-
-    fn unread(&self, error: &io::Error) -> Failure {
-        let Self { job, attempt, .. } = self;
-        Failure::store(format!("cannot read the output of job {job}, attempt {attempt}: {error}"))
+/// Pauses, and notices when nobody reads any more.
+fn pause() -> Result<(), Failure> {
+    let out = io::stdout();
+    let timeout = PollTimeout::try_from(PAUSE).unwrap_or(PollTimeout::MAX);
+    let mut gone = [PollFd::new(out.as_fd(), PollFlags::empty())];
+    match poll(&mut gone, timeout) {
+        Ok(1..) => Err(Failure::closed_pipe()),
+        Ok(_) | Err(_) => Ok(()),
     }
 }

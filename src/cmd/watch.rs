@@ -18,6 +18,8 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 const SHORT: Duration = Duration::from_millis(10);
 /// The longest pause, while news are told of.
 const LONG: Duration = Duration::from_secs(1);
+/// After news, how long a commit may take to be seen.
+const SETTLING: Duration = Duration::from_millis(300);
 /// The longest pause, when nobody tells of news.
 const UNTOLD: Duration = Duration::from_millis(200);
 
@@ -25,6 +27,8 @@ const UNTOLD: Duration = Duration::from_millis(200);
 pub(super) struct Watch {
     news: Option<Inotify>,
     pause: Duration,
+    /// Until when a commit that was told of may come to be seen.
+    unseen: Instant,
 }
 
 impl Watch {
@@ -36,7 +40,18 @@ impl Watch {
             news.add_watch(Path::new(&log), AddWatchFlags::IN_MODIFY)?;
             Ok(news)
         });
-        Self { news: news.ok(), pause: SHORT }
+        Self { news: news.ok(), pause: SHORT, unseen: Instant::now() + LONG }
+    }
+
+    /// Tells, without waiting, whether something may have been written that
+    /// was not seen yet; at least once a second it may.
+    pub(super) fn has_news(&mut self) -> bool {
+        let now = Instant::now();
+        let is_late = now >= self.unseen + LONG;
+        if self.news.is_none() || self.is_told(Duration::ZERO) || is_late {
+            self.unseen = now + SETTLING;
+        }
+        now < self.unseen
     }
 
     /// Sleeps until something may have been written, at most until `deadline`.

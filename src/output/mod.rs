@@ -29,6 +29,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod tree;
+pub mod voice;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;

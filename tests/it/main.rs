@@ -8,6 +8,7 @@ mod cli;
 mod crash;
 mod crontabs;
 mod exec;
+mod following;
 mod generated;
 mod harness;
 mod layering;
