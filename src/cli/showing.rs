@@ -12,8 +12,9 @@ use crate::when::{duration, past};
 Selectors, the same everywhere: 12, 3-7, 1,2,5-8, last, all, name:GLOB, key:K,
 status:dead, flow:NAME, group:NAME, schedule:NAME.
 
-Without selector or filter the table shows everything unfinished and the last
-20 that ended; every other format shows all that match.")]
+Without selector or filter the table shows what is unfinished (500 at most) and
+the last 20 that ended, and says how many more there are; every other format
+shows all that match.")]
 pub struct ListArgs {
     /// Which jobs
     #[arg(value_name = "SELECTOR")]

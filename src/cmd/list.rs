@@ -6,12 +6,15 @@ use crate::failure::Failure;
 use crate::job::{Job, State, Timestamp};
 use crate::output::failed::{self, FailedList};
 use crate::output::json;
-use crate::output::list::{Empty, JobList};
+use crate::output::list::{Empty, JobList, More};
 use crate::store::{Order, Query, Selector, Store};
 use crate::when::Past;
 
 /// How many of the jobs that ended are shown when nobody says which.
 const LAST_ENDED: usize = 20;
+
+/// How many unfinished ones are shown then: more than anybody reads.
+const UNFINISHED: usize = 500;
 
 pub(super) fn run(args: ListArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     check_columns(&args.columns)?;
@@ -23,14 +26,17 @@ pub(super) fn run(args: ListArgs, context: &Context<'_>) -> Result<Answer, Failu
     let moment = alive::moment(store, &context.data_dir(), context.now())?;
     let filtered = is_filtered(&args);
     let table = matches!(show.wanted(), None | Some(Format::Table));
-    let (jobs, more_ended) =
-        if filtered || !table { (store.list(&query)?, 0) } else { overview(store, query.order)? };
+    let (jobs, more) = if filtered || !table {
+        (store.list(&query)?, More::default())
+    } else {
+        overview(store, query.order)?
+    };
     if args.failed && args.columns.is_empty() {
         let failures = with_last_attempts(store, jobs)?;
         return Ok(Answer::new(FailedList { failures, moment }, show));
     }
     let empty = if filtered { Empty::NoMatch } else { Empty::NoJobs };
-    Ok(Answer::new(JobList { jobs, columns: args.columns, more_ended, empty, moment }, show))
+    Ok(Answer::new(JobList { jobs, columns: args.columns, more, empty, moment }, show))
 }
 
 fn check_columns(columns: &[String]) -> Result<(), Failure> {
@@ -133,18 +139,30 @@ const fn order(key: SortKey) -> Order {
     }
 }
 
-/// Everything unfinished and what ended last, in one order; and how many more
-/// there are that ended.
-fn overview(store: &mut dyn Store, order: Order) -> Result<(Vec<Job>, u64), Failure> {
-    let (over, open): (Vec<State>, Vec<State>) =
-        State::ALL.into_iter().partition(|state| state.is_final());
-    let ended = Query { states: over, order: Order::Finished, ..Query::default() };
-    let all_ended = store.count(&ended)?;
-    let mut jobs = store.list(&Query { limit: Some(LAST_ENDED), ..ended })?;
-    let shown = jobs.len() as u64;
-    jobs.extend(store.list(&Query { states: open, ..Query::default() })?);
+/// What is unfinished and what ended last, in one order; and how many more
+/// there are of both.
+fn overview(store: &mut dyn Store, order: Order) -> Result<(Vec<Job>, More), Failure> {
+    let states = State::ALL.into_iter().filter(|state| state.is_final());
+    let ended = Query {
+        states: states.collect(),
+        order: Order::Finished,
+        limit: Some(LAST_ENDED),
+        ..Query::default()
+    };
+    let counts = store.counts()?;
+    let all = |over: bool| {
+        let pairs = State::ALL.into_iter().zip(counts);
+        pairs.filter(|(state, _)| state.is_final() == over).map(|(_, count)| count).sum::<u64>()
+    };
+    let ended = store.list(&ended)?;
+    let mut jobs = store.unfinished(UNFINISHED)?;
+    let more = More {
+        ended: all(true).saturating_sub(ended.len() as u64),
+        unfinished: all(false).saturating_sub(jobs.len() as u64),
+    };
+    jobs.extend(ended);
     sort(&mut jobs, order);
-    Ok((jobs, all_ended.saturating_sub(shown)))
+    Ok((jobs, more))
 }
 
 /// Sorts like [`Order`] says.

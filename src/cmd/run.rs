@@ -31,7 +31,7 @@ use crate::failure::{Failure, reason};
 use crate::flow;
 use crate::job::{FlowRunId, RunnerId, State};
 use crate::output;
-use crate::output::list::{Empty, JobList};
+use crate::output::list::{Empty, JobList, More};
 use crate::output::progress::Progress;
 use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use crate::sched::pool::{MakeExecutor, Pool};
@@ -287,6 +287,7 @@ fn flow_answer(run: FlowRunId, json: bool, context: &mut Context<'_>) -> Result<
         return Ok(Answer::silent(exit));
     }
     let moment = alive::moment(store.as_mut(), &context.data_dir(), context.now())?;
-    let list = JobList { jobs, columns: Vec::new(), more_ended: 0, empty: Empty::NoJobs, moment };
+    let list =
+        JobList { jobs, columns: Vec::new(), more: More::default(), empty: Empty::NoJobs, moment };
     Ok(Answer::new(list, cli::Show::default()).exit(exit))
 }

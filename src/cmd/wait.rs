@@ -14,7 +14,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::job::dependency::{Readiness, Seen};
 use crate::job::{Job, JobId, Kind, State};
-use crate::output::list::{Empty, JobList};
+use crate::output::list::{Empty, JobList, More};
 use crate::output::time;
 use crate::store::{Error, Store};
 
@@ -37,7 +37,8 @@ pub(super) fn run(args: WaitArgs, context: &mut Context<'_>) -> Result<Answer, F
     let moment = alive::moment(store, &context.data_dir(), context.now())?;
     let get = |id: &JobId| store.get(*id)?.ok_or(Error::NoSuchJob(*id)).map_err(Failure::from);
     let jobs = ids.iter().map(get).collect::<Result<_, _>>()?;
-    let list = JobList { jobs, columns: Vec::new(), more_ended: 0, empty: Empty::NoMatch, moment };
+    let list =
+        JobList { jobs, columns: Vec::new(), more: More::default(), empty: Empty::NoMatch, moment };
     Ok(Answer::new(list, args.show).exit(end.exit(args.exit_code)))
 }
 

@@ -16,14 +16,39 @@ pub enum Empty {
     NoMatch,
 }
 
+/// How many jobs are not in a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct More {
+    /// That are unfinished.
+    pub unfinished: u64,
+    /// That ended.
+    pub ended: u64,
+}
+
+impl More {
+    /// A line of what is not shown; nothing if all is.
+    fn line(self) -> Option<String> {
+        let Self { unfinished, ended } = self;
+        let what = match (unfinished, ended) {
+            (0, 0) => return None,
+            (0, ended) => format!("{ended} more that ended"),
+            (unfinished, 0) => format!("{unfinished} more that are unfinished"),
+            (unfinished, ended) => {
+                format!("{unfinished} more that are unfinished and {ended} that ended")
+            }
+        };
+        Some(format!("and {what}; `ax list all` shows them"))
+    }
+}
+
 /// A list of jobs.
 pub struct JobList {
     /// The jobs, in the order in which they are shown.
     pub jobs: Vec<Job>,
     /// The fields that were asked for; the usual table if none were.
     pub columns: Vec<String>,
-    /// How many jobs that ended are not in the list.
-    pub more_ended: u64,
+    /// What is not in the list.
+    pub more: More,
     /// What it means that the list is empty.
     pub empty: Empty,
     /// When it was made.
@@ -144,8 +169,7 @@ impl View for JobList {
 
     fn text(&self, style: Style) -> String {
         let mut text = self.rows(style);
-        if self.more_ended > 0 {
-            let more = format!("and {} more that ended; `ax list all` shows them", self.more_ended);
+        if let Some(more) = self.more.line() {
             text.push_str(&paint::paint(&more, paint::FAINT, style.color));
             text.push('\n');
         }
@@ -169,7 +193,13 @@ mod tests {
     const TERMINAL: Style = Style { color: false, width: Some(80) };
 
     fn list(jobs: Vec<Job>) -> JobList {
-        JobList { jobs, columns: Vec::new(), more_ended: 0, empty: Empty::NoJobs, moment: MOMENT }
+        JobList {
+            jobs,
+            columns: Vec::new(),
+            more: More::default(),
+            empty: Empty::NoJobs,
+            moment: MOMENT,
+        }
     }
 
     fn some() -> Vec<Job> {
@@ -223,8 +253,14 @@ ID  STATUS   NAME   ATTEMPT  WHEN       TOOK  WHY
 
     #[test]
     fn what_is_not_shown_is_counted() {
-        let text = JobList { more_ended: 123, ..list(some()) }.text(PIPE);
-        assert!(text.ends_with("\nand 123 more that ended; `ax list all` shows them\n"), "{text}");
+        let line = |unfinished, ended| {
+            let list = JobList { more: More { unfinished, ended }, ..list(some()) };
+            list.text(PIPE).lines().last().map(str::to_owned).expect("a line")
+        };
+        assert_eq!(line(0, 123), "and 123 more that ended; `ax list all` shows them");
+        assert_eq!(line(7, 0), "and 7 more that are unfinished; `ax list all` shows them");
+        let both = "and 7 more that are unfinished and 123 that ended; `ax list all` shows them";
+        assert_eq!(line(7, 123), both);
     }
 
     #[test]

@@ -564,6 +564,10 @@ pub trait Store: Send {
     /// The jobs that match, with their dependencies.
     fn list(&mut self, query: &Query) -> Result<Vec<Job>>;
 
+    /// Unfinished jobs with their dependencies, at most so many, those that a
+    /// person looks for first: what runs, failed, is held, comes next, waits.
+    fn unfinished(&mut self, most: usize) -> Result<Vec<Job>>;
+
     /// How many jobs match, whatever the limit.
     fn count(&mut self, query: &Query) -> Result<u64>;
 

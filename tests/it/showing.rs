@@ -96,6 +96,20 @@ impl Scene {
 }
 
 #[test]
+fn of_very_many_that_wait_a_list_shows_those_that_come_next() {
+    let desk = Desk::new();
+    let later = "{\"command\":\"true\",\"delay\":\"2h\"}\n".repeat(501);
+    let said = desk.typing(&["add", "--from", "-"], &(later + "{\"command\":\"true\"}\n"));
+    assert_eq!(said.exit, 0, "{}", said.err);
+    let text = desk.ok(&["list"]);
+    assert_eq!(text.lines().count(), 1 + 500 + 1);
+    assert!(text.contains("502  ready"), "{text}");
+    let want = "and 2 more that are unfinished; `ax list all` shows them\n";
+    assert!(text.ends_with(want), "{text}");
+    assert_eq!(desk.jobs().len(), 502);
+}
+
+#[test]
 fn a_list_shows_what_is_open_and_the_last_twenty_that_ended() {
     let mut scene = Scene::new();
     for number in 0..23 {

@@ -55,14 +55,6 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
     Ok(Some(Turned { cancels, next_due, ..Turned::default() }))
 }
 
-/// When a job is due that waits for its time alone, as its index has it: one
-/// that was due when it was added stays so, however far the clock is set back.
-macro_rules! due {
-    () => {
-        "iif(status = 'pending' AND scheduled_at <= created_at, 0, scheduled_at)"
-    };
-}
-
 pub(super) const DUE: &str = concat!(
     "
     SELECT EXISTS (
@@ -154,14 +146,7 @@ fn next_due(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Optio
     Ok(due?)
 }
 
-/// Which jobs a runner may take, as their index has it: those without limits,
-/// and those that were let through ([`gates`]).
-macro_rules! takeable {
-    () => {
-        "status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2)"
-    };
-}
-
+/// Which jobs a runner may take.
 pub(super) const TAKEABLE: &str = takeable!();
 
 pub(super) const READY: &str = concat!(

@@ -15,6 +15,22 @@ macro_rules! turn_of_a_job {
     };
 }
 
+/// When a job is due that waits for its time alone, as its index has it: one
+/// that was due when it was added stays so, however far the clock is set back.
+macro_rules! due {
+    () => {
+        "iif(status = 'pending' AND scheduled_at <= created_at, 0, scheduled_at)"
+    };
+}
+
+/// Which jobs a runner may take, as their index has it: those without limits,
+/// and those that were let through ([`gates`]).
+macro_rules! takeable {
+    () => {
+        "status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2)"
+    };
+}
+
 mod add;
 mod busy;
 mod cancel;
@@ -22,6 +38,7 @@ mod chain;
 mod check;
 mod claim;
 mod control;
+mod counts;
 mod edges;
 mod edit;
 mod error;
@@ -228,7 +245,7 @@ impl Store for Sqlite {
     }
 
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {
-        self.read(|connection| query::outlook(connection, scope))
+        self.read(|connection| counts::outlook(connection, scope))
     }
 
     fn select(&mut self, selector: &Selector) -> Result<Vec<JobId>> {
@@ -237,6 +254,10 @@ impl Store for Sqlite {
 
     fn list(&mut self, query: &Query) -> Result<Vec<Job>> {
         self.read(|connection| query::list(connection, query))
+    }
+
+    fn unfinished(&mut self, most: usize) -> Result<Vec<Job>> {
+        self.read(|connection| query::unfinished(connection, most))
     }
 
     fn count(&mut self, query: &Query) -> Result<u64> {
@@ -268,7 +289,7 @@ impl Store for Sqlite {
     }
 
     fn counts(&mut self) -> Result<Counts> {
-        self.read(query::counts)
+        self.read(counts::counts)
     }
 
     fn revive(&mut self, ids: &[JobId], how: Revival, now: Timestamp) -> Result<Vec<Moved>> {

@@ -5,9 +5,9 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::{
-    add, cancel, chain, claim, edges, gates, judge, prune, query, runner, schedule, schema,
+    add, cancel, chain, claim, counts, edges, gates, judge, prune, query, runner, schedule, schema,
 };
-use crate::job::FlowRunId;
+use crate::job::{FlowRunId, State};
 
 /// An empty database of the current schema.
 fn database() -> Connection {
@@ -106,7 +106,7 @@ fn a_broken_run_is_found_without_those_that_are_whole() {
 #[test]
 fn what_failed_later_than_now_is_found_by_its_end() {
     for sql in [claim::SET_BACK, claim::FOLLOW] {
-        assert_uses(sql, "ax_jobs_failed");
+        assert_uses(sql, "ax_jobs_tried");
     }
 }
 
@@ -180,10 +180,49 @@ fn a_job_that_moves_finds_its_children_by_the_parent() {
 #[test]
 fn the_outlook_is_counted_by_index() {
     let indexes = ["ax_jobs_owned", "ax_jobs_ready", "ax_jobs_due"];
-    for (sql, index) in query::counts_of(None).iter().zip(indexes) {
+    for (sql, index) in counts::counts_of(None).iter().zip(indexes) {
         assert_uses(sql, index);
     }
-    for sql in query::counts_of(Some(FlowRunId(1))) {
+    for sql in counts::counts_of(Some(FlowRunId(1))) {
         assert_uses(&sql, "ax_jobs_flow_run");
+    }
+}
+
+#[test]
+fn jobs_are_counted_by_index_and_no_table_is_read() {
+    let indexes = [
+        "ax_jobs_waiting",
+        "ax_jobs_due",
+        "ax_jobs_failed",
+        "ax_jobs_failed",
+        "ax_jobs_ready",
+        "ax_jobs_limited",
+        "ax_jobs_owned",
+        "ax_jobs_owned",
+        "ax_jobs_ended",
+        "ax_jobs_dead",
+        "ax_jobs_held",
+        "ax_jobs_dropped",
+    ];
+    for ((_, condition), index) in counts::PARTS.into_iter().zip(indexes) {
+        assert_uses(&format!("SELECT count(*) FROM ax_jobs WHERE {condition}"), index);
+    }
+    assert_no_full_scan(&plan(&counts::counts_sql()));
+}
+
+#[test]
+fn the_first_unfinished_jobs_are_read_in_the_order_of_their_indexes() {
+    for index in ["owned", "failed", "held", "ready", "limited", "due", "waiting"] {
+        assert_uses(query::UNFINISHED, &format!("ax_jobs_{index}"));
+    }
+    let plan = plan(query::UNFINISHED);
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[test]
+fn jobs_of_rare_states_are_found_by_the_states() {
+    let sql = format!("SELECT * FROM ax_jobs WHERE {} ORDER BY id", query::states(&State::FAILED));
+    for index in ["ax_jobs_failed", "ax_jobs_dead", "ax_jobs_held"] {
+        assert_uses(&sql, index);
     }
 }

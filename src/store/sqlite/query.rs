@@ -6,15 +6,22 @@ use std::collections::hash_map::Entry;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
 
-use super::{Fallible, claim, edges, gates, row};
+use super::counts::{DROPPED, OWNED};
+use super::{Fallible, edges, gates, row};
 use crate::job::phase::Blocked;
 use crate::job::{
-    Attempt, Command, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId, State, dependency::Seen,
+    Attempt, Command, Dependency, Edge, EnvBlock, Job, JobId, State, dependency::Seen,
 };
-use crate::store::{Counts, Order, Outlook, Query, Selector};
+use crate::store::{Order, Query, Selector};
 
 /// One job with its dependencies.
 pub(super) fn get(connection: &Connection, id: JobId) -> Fallible<Option<Job>> {
+    let mut job = with_dependencies(connection, id)?;
+    attach_blocked(connection, job.as_mut_slice())?;
+    Ok(job)
+}
+
+fn with_dependencies(connection: &Connection, id: JobId) -> Fallible<Option<Job>> {
     let sql = format!("SELECT {} FROM ax_jobs WHERE id = :id", row::JOB_COLUMNS);
     let mut query = connection.prepare_cached(&sql)?;
     let Some(mut job) = query.query_row(named_params! { ":id": id }, row::job).optional()? else {
@@ -22,7 +29,6 @@ pub(super) fn get(connection: &Connection, id: JobId) -> Fallible<Option<Job>> {
     };
     let seen = edges::of(connection, id)?;
     job.dependencies = seen.into_iter().map(|seen| Dependency { child: id, seen }).collect();
-    attach_blocked(connection, std::slice::from_mut(&mut job))?;
     Ok(Some(job))
 }
 
@@ -52,8 +58,7 @@ impl Condition {
             condition.all.push(format!("({})", any.join(" OR ")));
         }
         if !query.states.is_empty() {
-            let names: Vec<_> = query.states.iter().map(|state| format!("'{state}'")).collect();
-            condition.all.push(format!("status IN ({})", names.join(", ")));
+            condition.all.push(states(&query.states));
         }
         if let Some(glob) = &query.name {
             let name = condition.name(glob);
@@ -116,6 +121,25 @@ impl Condition {
     fn sql(&self) -> String {
         if self.all.is_empty() { "1".to_owned() } else { self.all.join(" AND ") }
     }
+}
+
+/// A condition on the state. States that few jobs are in are found each by its
+/// index; of the others a large part of the table is wanted anyway.
+pub(super) fn states(states: &[State]) -> String {
+    let by_index = |state: &State| match state {
+        State::Failed | State::Dead | State::Held => Some(format!("status = '{state}'")),
+        State::Dispatched | State::Running => Some(format!("{OWNED} AND status = '{state}'")),
+        State::Cancelled | State::Skipped => Some(format!("{DROPPED} AND status = '{state}'")),
+        State::Pending | State::Ready | State::Success => None,
+    };
+    let parts: Option<Vec<_>> = states.iter().map(by_index).collect();
+    if let Some(parts) = parts {
+        let parts: Vec<_> =
+            parts.iter().map(|part| format!("SELECT id FROM ax_jobs WHERE {part}")).collect();
+        return format!("id IN ({})", parts.join(" UNION ALL "));
+    }
+    let names: Vec<_> = states.iter().map(|state| format!("'{state}'")).collect();
+    format!("status IN ({})", names.join(", "))
 }
 
 /// The jobs that match, with their dependencies.
@@ -290,62 +314,51 @@ pub(super) fn output_files(connection: &Connection) -> Fallible<Vec<(JobId, u32)
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many jobs are in each state.
-pub(super) fn counts(connection: &Connection) -> Fallible<Counts> {
-    let mut query =
-        connection.prepare_cached("SELECT status, count(*) FROM ax_jobs GROUP BY status")?;
-    let rows = query.query_map([], |row| Ok((row.get::<_, State>(0)?, row.get(1)?)))?;
-    let mut counts = Counts::default();
-    for row in rows {
-        let (state, count) = row?;
-        let place = State::ALL.iter().position(|other| *other == state);
-        counts[place.expect("ALL has every state")] = count;
-    }
-    Ok(counts)
-}
+/// The unfinished jobs that a person looks for first, each part by its index:
+/// what runs, failed, is held, comes next, waits behind a limit, waits for its
+/// time, waits for others.
+pub(super) const UNFINISHED: &str = concat!(
+    "
+    SELECT id FROM (SELECT id FROM ax_jobs WHERE status IN ('dispatched', 'running') LIMIT :most)
+    UNION ALL
+    SELECT id FROM (SELECT id FROM ax_jobs WHERE status = 'failed' LIMIT :most)
+    UNION ALL
+    SELECT id FROM (SELECT id FROM ax_jobs WHERE status = 'held' LIMIT :most)
+    UNION ALL
+    SELECT id FROM (
+        SELECT id FROM ax_jobs WHERE ",
+    takeable!(),
+    " ORDER BY ",
+    turn_of_a_job!(),
+    " LIMIT :most)
+    UNION ALL
+    SELECT id FROM (
+        SELECT id FROM ax_jobs
+        WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL AND admitted IS NOT 2
+        LIMIT :most)
+    UNION ALL
+    SELECT id FROM (
+        SELECT id FROM ax_jobs
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL AND status = 'pending'
+        ORDER BY ",
+    due!(),
+    ", id
+        LIMIT :most)
+    UNION ALL
+    SELECT id FROM (
+        SELECT id FROM ax_jobs WHERE status = 'pending' AND waits_on IS NOT NULL
+        ORDER BY id LIMIT :most)
+    LIMIT :most"
+);
 
-/// What is owned, ready, scheduled. Of what is ready and has limits the next
-/// one is let through, if the limits are open, and else somebody is owned or a
-/// person is waited for, who paused a group. The next start of a schedule is
-/// nothing that is left to do.
-pub(super) const UNFINISHED: [&str; 3] = [
-    "status IN ('dispatched', 'running')",
-    claim::TAKEABLE,
-    "status IN ('pending', 'failed') AND waits_on IS NULL
-        AND NOT EXISTS (SELECT 1 FROM ax_schedules WHERE next_run = ax_jobs.flow_run)",
-];
-
-/// The same of one run of a flow, whose runner asks for its own jobs only.
-pub(super) const UNFINISHED_IN_SCOPE: [&str; 3] = [
-    UNFINISHED[0],
-    "status = 'ready'
-        AND NOT EXISTS (SELECT 1 FROM ax_groups WHERE name = ax_jobs.group_name AND paused)",
-    UNFINISHED[2],
-];
-
-/// Counts the jobs of a run of a flow; of all jobs no more than tell whether
-/// there are some.
-pub(super) fn counts_of(scope: Option<FlowRunId>) -> [String; 3] {
-    match scope {
-        None => UNFINISHED.map(|condition| {
-            format!("SELECT count(*) FROM (SELECT 1 FROM ax_jobs WHERE {condition} LIMIT 1000)")
-        }),
-        Some(run) => UNFINISHED_IN_SCOPE.map(|condition| {
-            format!("SELECT count(*) FROM ax_jobs WHERE flow_run = {} AND {condition}", run.0)
-        }),
-    }
-}
-
-/// What is unfinished, by what it waits for.
-pub(super) fn outlook(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Outlook> {
-    let count = |sql: &str| -> Fallible<u64> {
-        Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
-    };
-    let [owned, ready, scheduled] = counts_of(scope);
-    Ok(Outlook {
-        owned: count(&owned)?,
-        ready: count(&ready)?,
-        scheduled: count(&scheduled)?,
-        unjudged: super::judge::is_open(connection)?,
-    })
+/// Unfinished jobs with their dependencies, at most so many.
+pub(super) fn unfinished(connection: &Connection, most: usize) -> Fallible<Vec<Job>> {
+    let mut query = connection.prepare_cached(UNFINISHED)?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let ids = query.query_map(named_params! { ":most": most }, |row| row.get(0))?;
+    let ids = ids.collect::<rusqlite::Result<Vec<JobId>>>()?;
+    let jobs = ids.into_iter().map(|id| with_dependencies(connection, id));
+    let mut jobs = jobs.filter_map(Result::transpose).collect::<Fallible<Vec<_>>>()?;
+    attach_blocked(connection, &mut jobs)?;
+    Ok(jobs)
 }

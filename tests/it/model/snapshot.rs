@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ax_scheduler::job::dependency::{Readiness, Seen};
 use ax_scheduler::job::{Edge, Event, JobId, State};
+use ax_scheduler::store::Counts;
 use rusqlite::{Connection, Row};
 
 /// A job, as far as the invariants are about it.
@@ -172,6 +173,13 @@ impl Snapshot {
         let running = self.owned(|job| job.group.as_ref() == Some(group));
         let may = parallel.is_none_or(|parallel| running <= parallel as usize);
         assert!(may, "{running} jobs of {group} run: {parallel:?}");
+    }
+
+    /// How many jobs are in each state.
+    pub(crate) fn counts(&self) -> Counts {
+        State::ALL.map(|state| {
+            self.jobs.values().filter(|job| job.state == state).count().try_into().expect("few")
+        })
     }
 
     /// Tells whether a limit keeps a ready job from being taken.

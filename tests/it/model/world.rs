@@ -73,6 +73,8 @@ impl World {
             assert_eq!(stored, *retries, "retries of job {id} after {op:?}");
         }
         after.check();
+        let counted = self.bench.store.counts().expect("an answer");
+        assert_eq!(counted, after.counts(), "counted by index after {op:?}");
         self.before = after;
     }
 

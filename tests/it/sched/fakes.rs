@@ -278,6 +278,10 @@ impl Store for Moody {
         unasked()
     }
 
+    fn unfinished(&mut self, _: usize) -> Result<Vec<Job>> {
+        unasked()
+    }
+
     fn count(&mut self, _: &Query) -> Result<u64> {
         unasked()
     }

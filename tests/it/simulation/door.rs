@@ -186,6 +186,7 @@ impl Store for Door<'_> {
         outlook(scope: Option<FlowRunId>) -> Outlook;
         select(selector: &Selector) -> Vec<JobId>;
         list(query: &Query) -> Vec<Job>;
+        unfinished(most: usize) -> Vec<Job>;
         count(query: &Query) -> u64;
         get(id: JobId) -> Option<Job>;
         environment(id: JobId) -> Option<EnvBlock>;

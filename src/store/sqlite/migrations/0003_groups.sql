@@ -98,9 +98,16 @@ ALTER TABLE ax_jobs ADD COLUMN progress INTEGER CHECK (progress BETWEEN 0 AND 10
 ALTER TABLE ax_jobs ADD COLUMN progress_text TEXT;
 
 -- What waits and had an attempt that ended later than now: the clock was set back.
-DROP INDEX IF EXISTS ax_jobs_failed;
-CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
+CREATE INDEX ax_jobs_tried ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
+
+-- States that few jobs are in, so that they are found and the others counted
+-- without a look at each job.
+DROP INDEX IF EXISTS ax_jobs_failed;
+CREATE INDEX ax_jobs_failed ON ax_jobs (id) WHERE status = 'failed';
+CREATE INDEX ax_jobs_dropped ON ax_jobs (status) WHERE status IN ('cancelled', 'skipped');
+CREATE INDEX ax_jobs_limited ON ax_jobs (admitted)
+    WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL;
 
 -- The triggers that fire at each move of a job, with alternatives spelled out:
 -- of a list of more than two the engine makes a table each time it looks into it.

@@ -21,6 +21,7 @@ promises![
     a_long_list_has_the_dependencies_of_its_jobs,
     a_job_that_is_not_there_is_none,
     every_state_is_counted,
+    of_unfinished_jobs_those_that_act_first_are_shown,
     the_graph_around_a_job_is_its_ancestors_and_descendants,
     the_graph_of_everything_is_what_is_unfinished,
     the_outlook_tells_what_still_happens_by_itself,
@@ -213,6 +214,30 @@ fn every_state_is_counted(bench: &mut Bench) {
     bench.add(NewJob { scheduled_at: Timestamp::MAX, ..job() });
     bench.add(job());
     assert_eq!(bench.store.counts().expect("an answer"), [1; 10]);
+}
+
+fn of_unfinished_jobs_those_that_act_first_are_shown(bench: &mut Bench) {
+    let later = bench.add(NewJob { scheduled_at: START.plus(Duration::from_hours(2)), ..job() });
+    let sooner = bench.add(NewJob { scheduled_at: START.plus(Duration::from_hours(1)), ..job() });
+    let waiting = bench.add(after(&[later]));
+    let [failed, ended] = [State::Failed, State::Success].map(|end| {
+        let id = bench.add(job());
+        bench.finish(id, end);
+        id
+    });
+    let running = bench.add(job());
+    bench.start(running);
+    let held = bench.add(NewJob { hold: true, ..job() });
+    let [ready, urgent] = [1, 9].map(|priority| bench.add(NewJob { priority, ..job() }));
+    let mut unfinished = |most| {
+        let jobs = bench.store.unfinished(most).expect("an answer");
+        jobs.into_iter().map(|job| job.id).collect::<Vec<_>>()
+    };
+    let all = [running, failed, held, urgent, ready, sooner, later, waiting];
+    assert_eq!(unfinished(99), all);
+    assert_eq!(unfinished(4), all[..4]);
+    assert!(!unfinished(99).contains(&ended));
+    assert_eq!(bench.store.unfinished(99).expect("an answer")[7].dependencies.len(), 1);
 }
 
 fn graph(bench: &mut Bench, around: &[JobId]) -> Vec<(i64, i64)> {

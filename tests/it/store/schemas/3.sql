@@ -263,8 +263,12 @@ CREATE TRIGGER ax_group_gone AFTER DELETE ON ax_groups BEGIN
     INSERT INTO ax_gates (kind, name) VALUES ('group', OLD.name)
         ON CONFLICT DO NOTHING;
 END;
-CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
+CREATE INDEX ax_jobs_tried ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
+CREATE INDEX ax_jobs_failed ON ax_jobs (id) WHERE status = 'failed';
+CREATE INDEX ax_jobs_dropped ON ax_jobs (status) WHERE status IN ('cancelled', 'skipped');
+CREATE INDEX ax_jobs_limited ON ax_jobs (admitted)
+    WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL;
 CREATE TRIGGER ax_job_back AFTER UPDATE OF status ON ax_jobs
 WHEN (NEW.status = 'pending' OR NEW.status = 'ready' OR NEW.status = 'failed')
     AND OLD.status <> 'pending' AND OLD.status <> 'ready' AND OLD.status <> 'failed'
