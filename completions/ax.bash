@@ -40,6 +40,9 @@ _ax() {
             ax,edit)
                 cmd="ax__subcmd__edit"
                 ;;
+            ax,failures)
+                cmd="ax__subcmd__failures"
+                ;;
             ax,group)
                 cmd="ax__subcmd__group"
                 ;;
@@ -146,7 +149,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run apply list ls retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st bench completions"
+            opts="-h -V --db --color --help --version add deps run apply list ls failures retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st bench completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -872,6 +875,63 @@ _ax() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ax__subcmd__failures)
+            opts="-n -o -h --name --since --limit --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ax__subcmd__group)
             opts="-h --db --color --help set list pause resume"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1119,7 +1179,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__list)
-            opts="-n -q -o -h --status --failed --name --since --sort --columns --limit --quiet --format --json --db --color --help"
+            opts="-n -q -o -h --status --failed --cause --name --since --sort --columns --limit --quiet --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1127,6 +1187,10 @@ _ax() {
             case "${prev}" in
                 --status)
                     COMPREPLY=($(compgen -W "pending ready dispatched running success failed dead held cancelled skipped" -- "${cur}"))
+                    return 0
+                    ;;
+                --cause)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -1397,12 +1461,16 @@ _ax() {
             return 0
             ;;
         ax__subcmd__retry)
-            opts="-o -h --failed --downstream --force --dry-run --format --json --db --color --help"
+            opts="-o -h --failed --cause --downstream --force --dry-run --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --cause)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0

@@ -36,6 +36,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "run" -d 'Run what is due, or 
 complete -c ax -n "__fish_ax_needs_command" -f -a "apply" -d 'Put a flow in: one run of it, or its schedule'
 complete -c ax -n "__fish_ax_needs_command" -f -a "list" -d 'Show jobs'
 complete -c ax -n "__fish_ax_needs_command" -f -a "ls" -d 'Show jobs'
+complete -c ax -n "__fish_ax_needs_command" -f -a "failures" -d 'Show what failed, by its causes'
 complete -c ax -n "__fish_ax_needs_command" -f -a "retry" -d 'Bring failed jobs back, and what was skipped because of them'
 complete -c ax -n "__fish_ax_needs_command" -f -a "recover" -d 'Settle attempts whose outcome nobody knows'
 complete -c ax -n "__fish_ax_needs_command" -f -a "doctor" -d 'Look for what is wrong, and say how to cure it'
@@ -170,6 +171,7 @@ dead\t''
 held\t''
 cancelled\t''
 skipped\t''"
+complete -c ax -n "__fish_ax_using_subcommand list" -l cause -d 'That failed of these causes; the beginning of an id of `ax failures` is enough' -r
 complete -c ax -n "__fish_ax_using_subcommand list" -l name -d 'Whose name matches this glob' -r
 complete -c ax -n "__fish_ax_using_subcommand list" -l since -d 'That were added, started or ended within this time: 2h, 1d, or a time' -r
 complete -c ax -n "__fish_ax_using_subcommand list" -l sort -d 'In this order' -r -f -a "id\t''
@@ -204,6 +206,7 @@ dead\t''
 held\t''
 cancelled\t''
 skipped\t''"
+complete -c ax -n "__fish_ax_using_subcommand ls" -l cause -d 'That failed of these causes; the beginning of an id of `ax failures` is enough' -r
 complete -c ax -n "__fish_ax_using_subcommand ls" -l name -d 'Whose name matches this glob' -r
 complete -c ax -n "__fish_ax_using_subcommand ls" -l since -d 'That were added, started or ended within this time: 2h, 1d, or a time' -r
 complete -c ax -n "__fish_ax_using_subcommand ls" -l sort -d 'In this order' -r -f -a "id\t''
@@ -228,6 +231,21 @@ complete -c ax -n "__fish_ax_using_subcommand ls" -l failed -d 'That are failed,
 complete -c ax -n "__fish_ax_using_subcommand ls" -s q -l quiet -d 'Show the ids only'
 complete -c ax -n "__fish_ax_using_subcommand ls" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand failures" -l name -d 'Of jobs whose name matches this glob' -r
+complete -c ax -n "__fish_ax_using_subcommand failures" -l since -d 'Of jobs that were added, started or ended within this time: 2h, 1d, or a time' -r
+complete -c ax -n "__fish_ax_using_subcommand failures" -s n -l limit -d 'Show the so many causes of most jobs' -r
+complete -c ax -n "__fish_ax_using_subcommand failures" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand failures" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand failures" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand failures" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand failures" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l cause -d 'Every job that failed of these causes; the beginning of an id of `ax failures` is enough' -r
 complete -c ax -n "__fish_ax_using_subcommand retry" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'

@@ -74,6 +74,8 @@ pub enum Command {
     /// Show jobs
     #[command(visible_alias = "ls")]
     List(ListArgs),
+    /// Show what failed, by its causes
+    Failures(FailuresArgs),
     /// Bring failed jobs back, and what was skipped because of them
     Retry(RetryArgs),
     /// Settle attempts whose outcome nobody knows
@@ -129,6 +131,7 @@ impl Command {
             Self::Run(args) => args.json,
             Self::Apply(args) => args.show.wants_json(),
             Self::List(args) => args.show.wants_json(),
+            Self::Failures(args) => args.show.wants_json(),
             Self::Retry(args) => args.show.wants_json(),
             Self::Recover(args) => args.show.wants_json(),
             Self::Doctor(args) => args.show.wants_json(),

@@ -48,11 +48,14 @@ pub enum DepsChange {
 #[derive(Debug, Args)]
 pub struct RetryArgs {
     /// Which jobs
-    #[arg(value_name = "SELECTOR", required_unless_present = "failed")]
+    #[arg(value_name = "SELECTOR", required_unless_present_any = ["failed", "cause"])]
     pub selectors: Vec<String>,
     /// Every job that is failed, dead or held
     #[arg(long, conflicts_with = "selectors")]
     pub failed: bool,
+    /// Every job that failed of these causes; the beginning of an id of `ax failures` is enough
+    #[arg(long, value_name = "CAUSE,...", value_delimiter = ',', conflicts_with_all = ["selectors", "failed"])]
+    pub cause: Vec<String>,
     /// Also run everything after them again
     #[arg(long)]
     pub downstream: bool,

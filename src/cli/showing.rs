@@ -25,6 +25,9 @@ pub struct ListArgs {
     /// That are failed, dead or held, with the reason
     #[arg(long, conflicts_with = "status")]
     pub failed: bool,
+    /// That failed of these causes; the beginning of an id of `ax failures` is enough
+    #[arg(long, value_name = "CAUSE,...", value_delimiter = ',', conflicts_with = "status")]
+    pub cause: Vec<String>,
     /// Whose name matches this glob
     #[arg(long, value_name = "GLOB")]
     pub name: Option<String>,
@@ -43,6 +46,35 @@ pub struct ListArgs {
     /// Show the ids only
     #[arg(short, long, conflicts_with_all = ["format", "json"])]
     pub quiet: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A job counts if it is dead, if it failed and waits for its next attempt, or if it
+is held because an attempt was lost. Its cause is how its last attempt ended and
+its last error, in which numbers, ids, paths and times are made equal. The id of
+a cause is always the same; its beginning is enough.
+
+Examples:
+  ax failures --since 12h
+  ax failures group:encode -n 5
+  ax list --cause kgkr
+  ax retry --cause kgkr --dry-run")]
+pub struct FailuresArgs {
+    /// Of which jobs
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// Of jobs whose name matches this glob
+    #[arg(long, value_name = "GLOB")]
+    pub name: Option<String>,
+    /// Of jobs that were added, started or ended within this time: 2h, 1d, or a time
+    #[arg(long, value_name = "DURATION", value_parser = past)]
+    pub since: Option<crate::when::Past>,
+    /// Show the so many causes of most jobs
+    #[arg(short = 'n', long, value_name = "LIMIT")]
+    pub limit: Option<usize>,
     #[command(flatten)]
     pub show: Show,
 }

@@ -1,9 +1,9 @@
 //! `ax list`: shows jobs.
 
-use super::{Answer, Context, alive, select};
+use super::{Answer, Context, alive, failures, select};
 use crate::cli::{Format, ListArgs, Show, SortKey, StateArg};
 use crate::failure::Failure;
-use crate::job::{Job, State, Timestamp};
+use crate::job::{Job, JobId, State, Timestamp};
 use crate::output::failed::{self, FailedList};
 use crate::output::json;
 use crate::output::list::{Empty, JobList, More};
@@ -26,12 +26,15 @@ pub(super) fn run(args: ListArgs, context: &Context<'_>) -> Result<Answer, Failu
     let moment = alive::moment(store, &context.data_dir(), context.now())?;
     let filtered = is_filtered(&args);
     let table = matches!(show.wanted(), None | Some(Format::Table));
-    let (jobs, more) = if filtered || !table {
+    let (mut jobs, more) = if filtered || !table {
         (store.list(&query)?, More::default())
     } else {
         overview(store, query.order)?
     };
-    if args.failed && args.columns.is_empty() {
+    if !args.cause.is_empty() {
+        keep(&mut jobs, &failures::jobs_of(store, &args.cause)?, args.limit);
+    }
+    if is_about_failures(&args) && args.columns.is_empty() {
         let failures = with_last_attempts(store, jobs)?;
         return Ok(Answer::new(FailedList { failures, moment }, show));
     }
@@ -52,7 +55,7 @@ fn check_columns(columns: &[String]) -> Result<(), Failure> {
 
 /// An id that does not exist is a mistake of whoever typed it; a property that
 /// no job has is an answer.
-fn check_ids(store: &mut dyn Store, selectors: &[Selector]) -> Result<(), Failure> {
+pub(super) fn check_ids(store: &mut dyn Store, selectors: &[Selector]) -> Result<(), Failure> {
     for selector in selectors {
         match selector {
             Selector::Ids(..) if store.select(selector)?.is_empty() => {
@@ -76,17 +79,28 @@ fn shown_as(args: &ListArgs) -> Show {
     if args.quiet { Show { format: Some(Format::Ids), json: false } } else { args.show }
 }
 
+/// Leaves these jobs only, the last so many of them.
+fn keep(jobs: &mut Vec<Job>, ids: &[JobId], limit: Option<usize>) {
+    jobs.retain(|job| ids.binary_search(&job.id).is_ok());
+    let first = jobs.len().saturating_sub(limit.unwrap_or(usize::MAX));
+    jobs.drain(..first);
+}
+
+const fn is_about_failures(args: &ListArgs) -> bool {
+    args.failed || !args.cause.is_empty()
+}
+
 const fn is_filtered(args: &ListArgs) -> bool {
     !args.selectors.is_empty()
         || !args.status.is_empty()
-        || args.failed
+        || is_about_failures(args)
         || args.name.is_some()
         || args.since.is_some()
         || args.limit.is_some()
 }
 
 fn query(args: &ListArgs, now: Timestamp) -> Result<Query, Failure> {
-    let states = if args.failed {
+    let states = if is_about_failures(args) {
         State::FAILED.to_vec()
     } else {
         args.status.iter().copied().map(state).collect()
@@ -98,11 +112,12 @@ fn query(args: &ListArgs, now: Timestamp) -> Result<Query, Failure> {
         since: args.since.map(|since| point(since, now)),
         flow_run: None,
         order: order(args.sort),
-        limit: args.limit,
+        // Of one cause the last ones are found when all are known.
+        limit: args.limit.filter(|_| args.cause.is_empty()),
     })
 }
 
-fn point(since: Past, now: Timestamp) -> Timestamp {
+pub(super) fn point(since: Past, now: Timestamp) -> Timestamp {
     match since {
         Past::At(time) => time,
         Past::Ago(length) => {

@@ -12,6 +12,7 @@ mod completions;
 mod deps;
 mod doctor;
 mod edit;
+mod failures;
 mod group;
 mod hold;
 mod inside;
@@ -144,6 +145,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Man(args) => man::run(&args),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::List(args) => list::run(args, context),
+        Command::Failures(args) => failures::run(args, context),
         Command::Retry(args) => retry::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Logs(args) => logs::run(args, context),

@@ -5,12 +5,13 @@
 //! moves), [`verdict`] (what an end means), [`dependency`] (when parents are
 //! met), [`phase`] (what a person is told of a job that is not running),
 //! [`settings`] (what a job gets where nothing was said), [`codes`] (sets of exit
-//! codes), [`limits`] (what names may be), [`graph`] (who waits for whom in a
-//! batch), [`cron`] (what a cron expression is), [`timetable`] (when it comes by
-//! the clock of a zone) and [`schedule`] (what becomes of a start whose time has
-//! come).
+//! codes), [`cause`] and [`shape`](mod@shape) (which failures are alike), [`limits`]
+//! (what names may be), [`graph`] (who waits for whom in a batch), [`cron`] (what a
+//! cron expression is), [`timetable`] (when it comes by the clock of a zone) and
+//! [`schedule`] (what becomes of a start whose time has come).
 
 mod bytes;
+pub mod cause;
 pub mod codes;
 pub mod command;
 pub mod cron;
@@ -20,6 +21,7 @@ pub mod limits;
 pub mod phase;
 pub mod schedule;
 pub mod settings;
+pub mod shape;
 pub mod state;
 pub mod timetable;
 pub mod verdict;
@@ -32,6 +34,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use cause::{Cause, CauseId};
 pub use codes::Codes;
 pub use command::Command;
 pub use cron::Cron;

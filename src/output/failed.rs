@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::table::{Cell, Column, Table};
 use super::{Items, Moment, Style, View, cells, json, paint};
 use crate::escape::escape;
+use crate::job::cause::end;
 use crate::job::{Attempt, Job, JobId, State};
 
 /// A job that failed, and how its last attempt ended.
@@ -49,16 +50,6 @@ impl Failure {
             Some(end) => escape(end.as_bytes()).into(),
             None => Cell::painted(cells::NOTHING, paint::FAINT),
         }
-    }
-}
-
-/// How an attempt ended: `exit 3`, `signal 9`, else the word for it
-/// (`timed out`); `None` while it runs.
-pub fn end(code: Option<i32>, signal: Option<i32>, outcome: Option<&str>) -> Option<String> {
-    match (code, signal) {
-        (Some(code), _) => Some(format!("exit {code}")),
-        (None, Some(signal)) => Some(format!("signal {signal}")),
-        (None, None) => outcome.map(str::to_owned),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod event;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod failed;
+pub mod failures;
 pub mod graph;
 pub mod groups;
 pub mod json;

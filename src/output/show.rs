@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::failed::end;
 use super::graph::Node;
 use super::table::{Cell, Column, Table, labelled};
 use super::text::shorten;
 use super::{Moment, Style, View, cells, json, paint, time};
 use crate::escape::{escape, escape_line};
+use crate::job::cause::end;
 use crate::job::{Attempt, Codes, EnvBlock, Job, JobId, Kind};
 
 /// Neighbours that are listed; there may be 100,000 of them.

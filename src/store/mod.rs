@@ -226,6 +226,19 @@ pub struct Query {
     pub limit: Option<usize>,
 }
 
+/// How a job failed: as much of it as tells why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The job.
+    pub job: JobId,
+    /// How its last attempt ended ([`crate::job::cause::end`]).
+    pub end: Option<String>,
+    /// What a person reads of it.
+    pub error: Option<String>,
+    /// When that was.
+    pub at: Option<Timestamp>,
+}
+
 /// A runner as it introduces itself.
 #[derive(Clone, Debug)]
 pub struct NewRunner {
@@ -570,6 +583,11 @@ pub trait Store: Send {
 
     /// How many jobs match, whatever the limit.
     fn count(&mut self, query: &Query) -> Result<u64>;
+
+    /// How the jobs failed that match and are dead, failed, or held because an
+    /// attempt was lost, in the order of their ids. States of the query are left
+    /// aside, and so are its order and its limit.
+    fn failures(&mut self, query: &Query) -> Result<Vec<Failed>>;
 
     /// One job.
     fn get(&mut self, id: JobId) -> Result<Option<Job>>;

@@ -13,6 +13,7 @@ mod generated;
 mod harness;
 mod layering;
 mod model;
+mod morning;
 mod proof;
 mod running;
 mod sched;

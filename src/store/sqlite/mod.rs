@@ -42,6 +42,7 @@ mod counts;
 mod edges;
 mod edit;
 mod error;
+mod failures;
 mod gates;
 mod judge;
 mod open;
@@ -64,9 +65,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::open::Access;
 pub(super) use self::yardstick::yardstick;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Fault, Group, Moved, NewRunner, Outlook,
-    Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
-    Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Group, Moved, NewRunner,
+    Outlook, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said, Scheduled,
+    Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
@@ -262,6 +263,10 @@ impl Store for Sqlite {
 
     fn count(&mut self, query: &Query) -> Result<u64> {
         self.read(|connection| query::count(connection, query))
+    }
+
+    fn failures(&mut self, query: &Query) -> Result<Vec<Failed>> {
+        self.read(|connection| failures::failures(connection, query))
     }
 
     fn get(&mut self, id: JobId) -> Result<Option<Job>> {

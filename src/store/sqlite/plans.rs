@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::{
-    add, cancel, chain, claim, counts, edges, gates, judge, prune, query, runner, schedule, schema,
+    add, cancel, chain, claim, counts, edges, failures, gates, judge, prune, query, runner,
+    schedule, schema,
 };
 use crate::job::{FlowRunId, State};
 
@@ -101,6 +102,14 @@ fn a_broken_run_is_found_without_those_that_are_whole() {
     }
     assert_uses(chain::HALT, "ax_jobs_flow_run");
     assert_no_full_scan(&plan(judge::WAITING));
+}
+
+#[test]
+fn what_failed_is_found_without_what_did_not() {
+    let indexes = ["ax_jobs_dead", "ax_jobs_failed", "ax_jobs_held"];
+    for (failed, index) in failures::FAILED.into_iter().zip(indexes) {
+        assert_uses(&format!("{} WHERE {failed} AND 1", failures::READ), index);
+    }
 }
 
 #[test]

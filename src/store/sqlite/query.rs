@@ -45,13 +45,13 @@ pub(super) fn title(connection: &Connection, id: JobId) -> Fallible<String> {
 
 /// A condition with its values, built up part by part.
 #[derive(Default)]
-struct Condition {
+pub(super) struct Condition {
     all: Vec<String>,
-    values: Vec<Box<dyn ToSql>>,
+    pub(super) values: Vec<Box<dyn ToSql>>,
 }
 
 impl Condition {
-    fn of(query: &Query) -> Self {
+    pub(super) fn of(query: &Query) -> Self {
         let mut condition = Self::default();
         if !query.selectors.is_empty() {
             let any: Vec<_> = query.selectors.iter().map(|one| condition.selector(one)).collect();
@@ -118,7 +118,7 @@ impl Condition {
         format!("coalesce(name, CAST(command AS TEXT)) GLOB {glob}")
     }
 
-    fn sql(&self) -> String {
+    pub(super) fn sql(&self) -> String {
         if self.all.is_empty() { "1".to_owned() } else { self.all.join(" AND ") }
     }
 }

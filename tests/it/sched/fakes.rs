@@ -14,9 +14,9 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Group, Moved, NewRunner, Outlook,
-    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector, Store,
-    Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Group, Moved, NewRunner,
+    Outlook, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
+    Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -283,6 +283,10 @@ impl Store for Moody {
     }
 
     fn count(&mut self, _: &Query) -> Result<u64> {
+        unasked()
+    }
+
+    fn failures(&mut self, _: &Query) -> Result<Vec<Failed>> {
         unasked()
     }
 

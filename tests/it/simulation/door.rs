@@ -12,9 +12,9 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Fault, Group, Moved, NewRunner, Outlook,
-    Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector, Store,
-    Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Group, Moved, NewRunner,
+    Outlook, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
+    Store, Turn, Turned,
 };
 
 use super::act;
@@ -188,6 +188,7 @@ impl Store for Door<'_> {
         list(query: &Query) -> Vec<Job>;
         unfinished(most: usize) -> Vec<Job>;
         count(query: &Query) -> u64;
+        failures(query: &Query) -> Vec<Failed>;
         get(id: JobId) -> Option<Job>;
         environment(id: JobId) -> Option<EnvBlock>;
         attempts(id: JobId) -> Vec<Attempt>;

@@ -24,6 +24,7 @@ mod chains;
 mod claiming;
 mod dependencies;
 mod editing;
+mod failures;
 mod families;
 mod keys;
 mod later;
