@@ -246,9 +246,8 @@ fn next_id(tx: &Transaction<'_>, count: usize) -> Fallible<JobId> {
     Ok(JobId(last.saturating_add(1)))
 }
 
-pub(super) const UNFINISHED_WITH_KEY: &str = "
-    SELECT id FROM ax_jobs
-    WHERE key = :key AND status NOT IN ('success', 'dead', 'cancelled', 'skipped')";
+pub(super) const UNFINISHED_WITH_KEY: &str =
+    concat!("SELECT id FROM ax_jobs WHERE key = :key AND ", unfinished!());
 
 fn unfinished_with_key(tx: &Transaction<'_>, key: &str) -> Fallible<Option<JobId>> {
     let mut query = tx.prepare_cached(UNFINISHED_WITH_KEY)?;

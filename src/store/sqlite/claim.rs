@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
 use super::gates::Limits;
-use super::row::{self, Bytes, Millis};
+use super::row;
 use super::settle::Written;
 use super::{Fallible, cancel, chain, gates, judge, schedule, settle};
 use crate::job::{
@@ -197,9 +197,14 @@ fn ready(connection: &Connection, scope: Option<FlowRunId>, limit: usize) -> Fal
 /// What [`claimed`] reads.
 macro_rules! claim_columns {
     () => {
-        "attempts, command, shell, name, key, max_retries, retry_count, retry_delay,
-        retry_backoff, retry_max_delay, on_lost, loss_count, extra_env, cwd, umask, env_id,
-        timeout, kill_after, group_name, mutex, retry_on, no_retry_on"
+        concat!(shared_columns!(), ", extra_env, env_id, id, status")
+    };
+}
+
+/// The place of a column of them.
+macro_rules! at {
+    ($name:literal) => {
+        const { row::place(claim_columns!(), $name) }
     };
 }
 
@@ -306,14 +311,13 @@ fn next_claim(
 ) -> Fallible<(Result<Claimed, String>, Limits)> {
     let mut read = tx.prepare_cached(READ)?;
     let claimed = read.query_row(named_params! { ":job": job }, |row| {
-        let limits =
-            Limits { group: row::text(row, "group_name")?, mutex: row::text(row, "mutex")? };
+        let limits = Limits { group: row::group(row)?, mutex: row::mutex(row)? };
         let command = row::command(row)?.map_err(|_| unsplittable());
-        let codes = row::codes(row, "retry_on")?.and(row::codes(row, "no_retry_on")?);
+        let codes = row::codes(row)?.map(drop);
         if let Err(why) = command.and_then(|command| command.check()).and(codes) {
             return Ok((Err(why), limits));
         }
-        let next = match row.get::<_, u32>("attempts")?.checked_add(1) {
+        let next = match row::attempts(row)?.checked_add(1) {
             Some(attempt) => Ok(claimed(tx, row, Claim { job, attempt, owner }, envs)?),
             None => Err("no number is left for another attempt".to_owned()),
         };
@@ -350,18 +354,18 @@ fn claimed(
     envs: &mut EnvCache,
 ) -> rusqlite::Result<Claimed> {
     let command = row::command(row)?.unwrap_or_else(Command::Shell);
-    let name = row::text(row, "name")?;
-    let key = row::text(row, "key")?;
+    let name = row::name(row)?;
+    let key = row::key(row)?;
     let policy = row::policy(row)?;
-    let extra = row.get::<_, Option<Vec<u8>>>("extra_env")?.unwrap_or_default();
+    let extra = row.get::<_, Option<Vec<u8>>>(at!("extra_env"))?.unwrap_or_default();
     let own = own_variables(&claim, name.as_deref(), key.as_deref(), policy.max_retries);
     let spec = Spec {
-        cwd: row.get::<_, Option<Bytes>>("cwd")?.map(|bytes| bytes.0),
-        umask: row.get("umask")?,
-        env: envs.get(connection, row.get("env_id")?)?,
+        cwd: row::cwd(row)?,
+        umask: row::umask(row)?,
+        env: envs.get(connection, row.get(at!("env_id"))?)?,
         extra_env: EnvBlock(extra).overlaid(&own),
-        timeout: row.get::<_, Option<Millis>>("timeout")?.map(|millis| millis.0),
-        kill_after: row.get::<_, Millis>("kill_after")?.0,
+        timeout: row::timeout(row)?,
+        kill_after: row::kill_after(row)?,
         command,
     };
     let title = name.unwrap_or_else(|| spec.command.text());
@@ -387,7 +391,7 @@ fn own_variables(
 
 pub(super) const OWNED: &str = concat!(
     "
-    SELECT id, status, ",
+    SELECT ",
     claim_columns!(),
     " FROM ax_jobs
     WHERE status IN ('dispatched', 'running') AND owner = :owner
@@ -399,8 +403,8 @@ pub(super) fn claims(connection: &Connection, owner: RunnerId) -> Fallible<Vec<(
     let mut envs = EnvCache::default();
     let mut query = connection.prepare_cached(OWNED)?;
     let rows = query.query_map(named_params! { ":owner": owner }, |row| {
-        let claim = Claim { job: row.get("id")?, attempt: row.get("attempts")?, owner };
-        Ok((claimed(connection, row, claim, &mut envs)?, row.get("status")?))
+        let claim = Claim { job: row.get(at!("id"))?, attempt: row::attempts(row)?, owner };
+        Ok((claimed(connection, row, claim, &mut envs)?, row.get(at!("status"))?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -29,7 +29,7 @@ pub(super) const PARTS: [(&str, &str); 12] = [
     ),
     ("dispatched", "status IN ('dispatched', 'running') AND status = 'dispatched'"),
     ("owned", OWNED),
-    ("ended", "status IN ('success', 'dead', 'cancelled', 'skipped')"),
+    ("ended", ended!()),
     ("dead", "status = 'dead'"),
     ("held", "status = 'held'"),
     ("cancelled", "status IN ('cancelled', 'skipped') AND status = 'cancelled'"),

@@ -23,6 +23,18 @@ macro_rules! due {
     };
 }
 
+/// Which jobs have ended, and which have not, as the indexes have it.
+macro_rules! ended {
+    () => {
+        "(status = 'success' OR status = 'dead' OR status = 'cancelled' OR status = 'skipped')"
+    };
+}
+macro_rules! unfinished {
+    () => {
+        "status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped'"
+    };
+}
+
 /// Which jobs a runner may take, as their index has it: those without limits,
 /// and those that were let through ([`gates`]).
 macro_rules! takeable {
@@ -31,6 +43,8 @@ macro_rules! takeable {
     };
 }
 
+#[macro_use]
+mod row;
 mod add;
 mod busy;
 mod cancel;
@@ -50,7 +64,6 @@ mod open;
 mod plans;
 mod prune;
 mod query;
-mod row;
 mod runner;
 mod said;
 mod schedule;

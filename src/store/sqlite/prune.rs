@@ -18,7 +18,8 @@ const EDGES: usize = 5_000;
 /// A job is kept as long as one that has not ended depends on it, as long as
 /// one that was skipped and may have been so because of it is kept, and as long
 /// as the run it belongs to has not ended and may start again from the first.
-pub(super) const OLD: &str = "
+pub(super) const OLD: &str = concat!(
+    "
     SELECT id, status, finished_at,
         EXISTS (
             SELECT 1 FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
@@ -30,10 +31,12 @@ pub(super) const OLD: &str = "
             WHERE run.id = job.flow_run AND run.retry_count < run.max_retries
                 AND other.status NOT IN ('success', 'dead', 'cancelled', 'skipped')) AS is_needed
     FROM ax_jobs AS job
-    WHERE status IN ('success', 'dead', 'cancelled', 'skipped')
-        AND finished_at <= :from AND (finished_at < :from OR id < :below)
+    WHERE ",
+    ended!(),
+    " AND finished_at <= :from AND (finished_at < :from OR id < :below)
     ORDER BY finished_at DESC, id DESC
-    LIMIT 250";
+    LIMIT 250"
+);
 
 /// A job that ended long enough ago.
 struct Old {

@@ -35,10 +35,10 @@ fn with_dependencies(connection: &Connection, id: JobId) -> Fallible<Option<Job>
 /// What people call a job.
 pub(super) fn title(connection: &Connection, id: JobId) -> Fallible<String> {
     let mut query =
-        connection.prepare_cached("SELECT name, command, shell FROM ax_jobs WHERE id = :id")?;
+        connection.prepare_cached("SELECT command, shell, name FROM ax_jobs WHERE id = :id")?;
     let title = query.query_row(named_params! { ":id": id }, |row| {
         let command = row::command(row)?.unwrap_or_else(Command::Shell);
-        Ok(row::text(row, "name")?.unwrap_or_else(|| command.text()))
+        Ok(row::name(row)?.unwrap_or_else(|| command.text()))
     })?;
     Ok(title)
 }

@@ -3,54 +3,113 @@
 use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Result, Row};
+use rusqlite::{Result, Row, RowIndex};
 
 use crate::job::{
     Attempt, Codes, Command, FlowRunId, Job, JobId, Kind, OnLost, RetryPolicy, RunnerId, State,
     Timestamp,
 };
 
-/// The columns of a job that [`job`] reads, in its order.
-pub(super) const JOB_COLUMNS: &str = "
-    id, name, key, command, shell, status, reason, priority, scheduled_at, timeout, kill_after,
+/// The columns that [`job`] and a claim both read, and their rows begin with.
+macro_rules! shared_columns {
+    () => {
+        "command, shell, name, key, attempts, cwd, umask, timeout, kill_after, group_name, mutex,
     max_retries, retry_count, retry_delay, retry_backoff, retry_max_delay, on_lost, loss_count,
-    attempts, owner, exit_code, signal, last_error, runs_at, finished_at, created_at, updated_at,
-    cwd, umask, flow, group_name, mutex,
-    retry_on, no_retry_on, progress, progress_text,
+    retry_on, no_retry_on"
+    };
+}
 
-    (SELECT schedule FROM ax_flow_runs WHERE ax_flow_runs.id = flow_run) AS schedule";
+/// The columns of a job that [`job`] reads.
+pub(super) const JOB_COLUMNS: &str = concat!(
+    shared_columns!(),
+    ",
+    id, status, reason, priority, scheduled_at, owner, exit_code, signal, last_error, runs_at,
+    finished_at, created_at, updated_at, flow, progress, progress_text,
+    (SELECT schedule FROM ax_flow_runs WHERE ax_flow_runs.id = flow_run) AS schedule"
+);
+
+/// The place of a column in a list of them: its number, found while the program
+/// is compiled, as looking for a name in each row costs more than reading it.
+///
+/// # Panics
+/// While compiling, when no column has the name.
+pub(super) const fn place(columns: &str, name: &str) -> usize {
+    let (columns, name) = (columns.as_bytes(), name.as_bytes());
+    let (mut at, mut place) = (0, 0);
+    while at < columns.len() {
+        let mut end = at;
+        while end < columns.len() && columns[end] != b',' {
+            end += 1;
+        }
+        if ends_with_word(columns, at, end, name) {
+            return place;
+        }
+        (at, place) = (end + 1, place + 1);
+    }
+    panic!("no column has the name")
+}
+
+/// Tells whether the last word of this part of a text is `word`.
+const fn ends_with_word(text: &[u8], from: usize, to: usize, word: &[u8]) -> bool {
+    if to - from < word.len() {
+        return false;
+    }
+    let start = to - word.len();
+    let mut at = 0;
+    while at < word.len() {
+        if text[start + at] != word[at] {
+            return false;
+        }
+        at += 1;
+    }
+    start == from || text[start - 1].is_ascii_whitespace()
+}
+
+/// The place of a column that [`job`] reads.
+macro_rules! at {
+    ($name:literal) => {
+        const { place(JOB_COLUMNS, $name) }
+    };
+}
+
+/// The place of a column that rows of jobs and claims have.
+macro_rules! shared {
+    ($name:literal) => {
+        const { place(shared_columns!(), $name) }
+    };
+}
 
 /// Reads a job, without its dependencies.
 pub(super) fn job(row: &Row<'_>) -> Result<Job> {
     Ok(Job {
-        id: row.get("id")?,
-        name: text(row, "name")?,
-        key: text(row, "key")?,
+        id: row.get(at!("id"))?,
+        name: name(row)?,
+        key: key(row)?,
         command: command(row)?.unwrap_or_else(Command::Shell),
-        state: row.get("status")?,
-        reason: text(row, "reason")?,
-        priority: row.get("priority")?,
-        scheduled_at: row.get("scheduled_at")?,
-        timeout: row.get::<_, Option<Millis>>("timeout")?.map(|millis| millis.0),
-        kill_after: row.get::<_, Millis>("kill_after")?.0,
+        state: row.get(at!("status"))?,
+        reason: text(row, at!("reason"))?,
+        priority: row.get(at!("priority"))?,
+        scheduled_at: row.get(at!("scheduled_at"))?,
+        timeout: timeout(row)?,
+        kill_after: kill_after(row)?,
         policy: policy(row)?,
-        attempts: row.get("attempts")?,
-        owner: row.get("owner")?,
-        exit_code: row.get("exit_code")?,
-        signal: row.get("signal")?,
-        last_error: text(row, "last_error")?,
-        runs_at: row.get("runs_at")?,
-        finished_at: row.get("finished_at")?,
-        created_at: row.get("created_at")?,
-        updated_at: row.get("updated_at")?,
-        cwd: row.get::<_, Option<Bytes>>("cwd")?.map(|bytes| bytes.0),
-        umask: row.get("umask")?,
-        flow: text(row, "flow")?,
-        schedule: text(row, "schedule")?,
-        group: text(row, "group_name")?,
-        mutex: text(row, "mutex")?,
-        progress: row.get("progress")?,
-        progress_text: text(row, "progress_text")?,
+        attempts: attempts(row)?,
+        owner: row.get(at!("owner"))?,
+        exit_code: row.get(at!("exit_code"))?,
+        signal: row.get(at!("signal"))?,
+        last_error: text(row, at!("last_error"))?,
+        runs_at: row.get(at!("runs_at"))?,
+        finished_at: row.get(at!("finished_at"))?,
+        created_at: row.get(at!("created_at"))?,
+        updated_at: row.get(at!("updated_at"))?,
+        cwd: cwd(row)?,
+        umask: umask(row)?,
+        flow: text(row, at!("flow"))?,
+        schedule: text(row, at!("schedule"))?,
+        group: group(row)?,
+        mutex: mutex(row)?,
+        progress: row.get(at!("progress"))?,
+        progress_text: text(row, at!("progress_text"))?,
         blocked: None,
         dependencies: Vec::new(),
     })
@@ -58,39 +117,88 @@ pub(super) fn job(row: &Row<'_>) -> Result<Job> {
 
 /// Reads a text; what is not UTF-8 in it (only a row written by hand has such)
 /// appears as U+FFFD.
-pub(super) fn text(row: &Row<'_>, column: &str) -> Result<Option<String>> {
+pub(super) fn text(row: &Row<'_>, column: impl RowIndex) -> Result<Option<String>> {
     Ok(row.get::<_, Option<Text>>(column)?.map(|text| text.0))
 }
 
 /// Reads the command; the bytes come back as an error when their words cannot
 /// be told apart (only a row written by hand has such).
 pub(super) fn command(row: &Row<'_>) -> Result<std::result::Result<Command, Vec<u8>>> {
-    let bytes = row.get::<_, Bytes>("command")?.0;
-    Ok(Command::from_bytes(bytes.clone(), row.get("shell")?).ok_or(bytes))
+    let bytes = row.get::<_, Bytes>(shared!("command"))?.0;
+    Ok(Command::from_bytes(bytes.clone(), row.get(shared!("shell"))?).ok_or(bytes))
+}
+
+/// Reads what people call the job, if they do.
+pub(super) fn name(row: &Row<'_>) -> Result<Option<String>> {
+    text(row, shared!("name"))
+}
+
+/// Reads the key.
+pub(super) fn key(row: &Row<'_>) -> Result<Option<String>> {
+    text(row, shared!("key"))
+}
+
+/// Reads the group.
+pub(super) fn group(row: &Row<'_>) -> Result<Option<String>> {
+    text(row, shared!("group_name"))
+}
+
+/// Reads the mutex.
+pub(super) fn mutex(row: &Row<'_>) -> Result<Option<String>> {
+    text(row, shared!("mutex"))
+}
+
+/// Reads the number of the last attempt.
+pub(super) fn attempts(row: &Row<'_>) -> Result<u32> {
+    row.get(shared!("attempts"))
+}
+
+/// Reads the directory.
+pub(super) fn cwd(row: &Row<'_>) -> Result<Option<Vec<u8>>> {
+    Ok(row.get::<_, Option<Bytes>>(shared!("cwd"))?.map(|bytes| bytes.0))
+}
+
+/// Reads the umask.
+pub(super) fn umask(row: &Row<'_>) -> Result<Option<u32>> {
+    row.get(shared!("umask"))
+}
+
+/// Reads the longest time of an attempt.
+pub(super) fn timeout(row: &Row<'_>) -> Result<Option<Duration>> {
+    Ok(row.get::<_, Option<Millis>>(shared!("timeout"))?.map(|millis| millis.0))
+}
+
+/// Reads the time between TERM and KILL.
+pub(super) fn kill_after(row: &Row<'_>) -> Result<Duration> {
+    Ok(row.get::<_, Millis>(shared!("kill_after"))?.0)
 }
 
 /// Reads what the job said about being run again.
 pub(super) fn policy(row: &Row<'_>) -> Result<RetryPolicy> {
+    let (retry_on, no_retry_on) = codes(row)?.unwrap_or_default();
     Ok(RetryPolicy {
-        max_retries: row.get("max_retries")?,
-        retry_count: row.get("retry_count")?,
-        delay: row.get::<_, Millis>("retry_delay")?.0,
-        backoff: row.get("retry_backoff")?,
-        max_delay: row.get::<_, Millis>("retry_max_delay")?.0,
-        on_lost: row.get("on_lost")?,
-        losses: row.get("loss_count")?,
-        retry_on: codes(row, "retry_on")?.unwrap_or_default(),
-        no_retry_on: codes(row, "no_retry_on")?.unwrap_or_default(),
+        max_retries: row.get(shared!("max_retries"))?,
+        retry_count: row.get(shared!("retry_count"))?,
+        delay: row.get::<_, Millis>(shared!("retry_delay"))?.0,
+        backoff: row.get(shared!("retry_backoff"))?,
+        max_delay: row.get::<_, Millis>(shared!("retry_max_delay"))?.0,
+        on_lost: row.get(shared!("on_lost"))?,
+        losses: row.get(shared!("loss_count"))?,
+        retry_on,
+        no_retry_on,
     })
 }
 
-/// Reads exit codes; what is wrong with them comes back as an error (only a row
+/// The exit codes after which a job is tried again, and after which not.
+type RetryCodes = (Option<Codes>, Option<Codes>);
+
+/// Reads both; what is wrong with them comes back as an error (only a row
 /// written by hand has such).
-pub(super) fn codes(
-    row: &Row<'_>,
-    column: &str,
-) -> Result<std::result::Result<Option<Codes>, String>> {
-    Ok(text(row, column)?.map(|text| text.parse()).transpose())
+pub(super) fn codes(row: &Row<'_>) -> Result<std::result::Result<RetryCodes, String>> {
+    let read = |column| Ok::<_, rusqlite::Error>(text(row, column)?.map(|text| text.parse()));
+    let retry_on = read(shared!("retry_on"))?.transpose();
+    let no_retry_on = read(shared!("no_retry_on"))?.transpose();
+    Ok(retry_on.and_then(|retry_on| Ok((retry_on, no_retry_on?))))
 }
 
 /// Reads an attempt.
@@ -209,3 +317,21 @@ macro_rules! stored_as_name {
     )*};
 }
 stored_as_name!(State, Kind, OnLost);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_the_place_of_its_last_word() {
+        let list = "id, group_name,\n name, (SELECT name FROM t) AS first_name";
+        let names = ["id", "group_name", "name", "first_name"];
+        assert_eq!(names.map(|name| place(list, name)), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no column has the name")]
+    fn a_name_that_no_column_has_does_not_compile() {
+        let _ = place("group_name, id", "name");
+    }
+}

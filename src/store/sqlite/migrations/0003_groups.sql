@@ -109,8 +109,31 @@ CREATE INDEX ax_jobs_dropped ON ax_jobs (status) WHERE status IN ('cancelled', '
 CREATE INDEX ax_jobs_limited ON ax_jobs (admitted)
     WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL;
 
--- The triggers that fire at each move of a job, with alternatives spelled out:
--- of a list of more than two the engine makes a table each time it looks into it.
+-- What is looked at whenever a job is added or moves, with alternatives spelled
+-- out: of a list of more than two the engine makes a table each time it looks
+-- into it. What a table demands of its rows cannot be altered otherwise.
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(replace(sql,
+    'CHECK (status IN (''pending'', ''ready'', ''dispatched'', ''running'', ''success'',
+                                              ''failed'', ''dead'', ''held'', ''cancelled'', ''skipped''))',
+    'CHECK (status = ''pending'' OR status = ''ready'' OR status = ''dispatched'' OR status = ''running''
+                                OR status = ''success'' OR status = ''failed'' OR status = ''dead''
+                                OR status = ''held'' OR status = ''cancelled'' OR status = ''skipped'')'),
+    'CHECK (on_lost IN (''requeue'', ''hold'', ''fail''))',
+    'CHECK (on_lost = ''requeue'' OR on_lost = ''hold'' OR on_lost = ''fail'')')
+WHERE type = 'table' AND name = 'ax_jobs';
+UPDATE sqlite_schema SET sql = replace(sql,
+    'CHECK (kind IN (''after'', ''on_failure'', ''after_any''))',
+    'CHECK (kind = ''after'' OR kind = ''on_failure'' OR kind = ''after_any'')')
+WHERE type = 'table' AND name = 'ax_deps';
+PRAGMA writable_schema = RESET;
+DROP INDEX ax_jobs_ended;
+CREATE INDEX ax_jobs_ended ON ax_jobs (finished_at)
+    WHERE status = 'success' OR status = 'dead' OR status = 'cancelled' OR status = 'skipped';
+DROP INDEX ax_jobs_open_key;
+CREATE UNIQUE INDEX ax_jobs_open_key ON ax_jobs (key)
+    WHERE key IS NOT NULL
+        AND status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped';
 DROP TRIGGER ax_job_back;
 CREATE TRIGGER ax_job_back AFTER UPDATE OF status ON ax_jobs
 WHEN (NEW.status = 'pending' OR NEW.status = 'ready' OR NEW.status = 'failed')
