@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::list::{check_ids, point};
 use super::{Answer, Context, select};
 use crate::cli::FailuresArgs;
+use crate::escape::last_line;
 use crate::failure::Failure;
 use crate::job::{Cause, CauseId, JobId};
 use crate::output::failures::{Alike, Failures};
@@ -34,9 +35,10 @@ pub(super) fn run(args: FailuresArgs, context: &Context<'_>) -> Result<Answer, F
 /// one that came last.
 fn ranked(failures: Vec<Failed>) -> Vec<Alike> {
     let mut causes: HashMap<Cause, Alike> = HashMap::new();
-    for failed in failures {
-        let error = failed.error.as_deref().unwrap_or_default();
-        let cause = Cause::of(failed.end.clone(), error);
+    for mut failed in failures {
+        let error = last_line(failed.error.unwrap_or_default().as_bytes());
+        let cause = Cause::of(failed.end.clone(), &error);
+        failed.error = Some(error);
         match causes.get_mut(&cause) {
             Some(alike) => alike.add(&failed),
             None => {

@@ -63,6 +63,10 @@ impl View for FailedList {
         Some(Box::new(self.failures.iter().map(item)))
     }
 
+    fn fields(&self) -> Vec<String> {
+        json::names(&json::FIELDS)
+    }
+
     fn ids(&self) -> Vec<JobId> {
         self.failures.iter().map(|failure| failure.job.id).collect()
     }
@@ -73,14 +77,14 @@ impl View for FailedList {
         let mut columns = vec![
             Column::new("id").right(),
             Column::new("name").shrinking(),
-            Column::new("status"),
+            Column::new("status").spared(4),
             Column::new("end"),
-            Column::new("attempt"),
+            Column::new("attempt").spared(2),
             Column::new("when"),
-            Column::new("took"),
+            Column::new("took").spared(1),
         ];
         if tries {
-            columns.push(Column::new("next try"));
+            columns.push(Column::new("next try").spared(3));
         }
         columns.push(Column::new("error").shrinking());
         let mut table = Table::new(columns);
@@ -151,6 +155,28 @@ ID  NAME   STATUS  END        ATTEMPT  WHEN    TOOK  NEXT TRY  ERROR
         assert_eq!(list.text(Style { color: false, width: None }), want[1..]);
         assert_eq!(list.ids().len(), list.items().len());
     }
+
+    #[test]
+    fn on_every_terminal_the_error_can_be_read() {
+        let mut long = failure(State::Failed, Outcome::Exited(127), 2);
+        long.job.name = Some("日本語 a very long name of a job ".repeat(9));
+        long.job.finished_at = Some(after(-900_000));
+        long.job.last_error = Some("first\nno space left on device 日本語 ".repeat(9));
+        long.job.id = JobId(1_234_567);
+        let list = FailedList { failures: vec![long], moment: MOMENT };
+        let shown = |width| list.text(Style { color: false, width: Some(width) });
+        for width in [80, 100, 120, 160, 300] {
+            let text = shown(width);
+            assert!(text.lines().all(|line| crate::output::text::width(line) <= width), "{text}");
+            assert_eq!(text.lines().count(), 2, "{text}");
+            assert!(text.contains("no space left"), "{text}");
+        }
+        let heads = |width| shown(width).lines().next().map(str::to_owned).unwrap_or_default();
+        assert!(["END", "WHEN", "ERROR"].iter().all(|head| heads(80).contains(head)));
+        let all = ["STATUS", "END", "ATTEMPT", "WHEN", "TOOK", "NEXT TRY", "ERROR"];
+        assert!(all.iter().all(|head| heads(160).contains(head)));
+    }
+
     #[test]
     fn without_an_attempt_to_come_there_is_no_column_for_it() {
         let failures = vec![failure(State::Dead, Outcome::Exited(3), 3)];

@@ -8,6 +8,19 @@ use crate::escape::escape;
 use crate::job::{Cause, JobId, Timestamp};
 use crate::store::Failed;
 
+/// The fields of a cause, in order.
+const FIELDS: [&str; 9] = [
+    "cause",
+    "jobs",
+    "end",
+    "error",
+    "first_at",
+    "last_at",
+    "example",
+    "example_name",
+    "example_error",
+];
+
 /// Failures of one cause.
 #[derive(Clone, Debug)]
 pub struct Alike {
@@ -77,7 +90,8 @@ impl Alike {
             self.cause.end.as_ref().map_or_else(nothing, |end| escape(end.as_bytes()).into()),
             at(self.first),
             at(self.last),
-            escape(format!("{} {}", self.example, self.title).as_bytes()).into(),
+            self.example.to_string().into(),
+            escape(self.title.as_bytes()).into(),
             escape(self.shown_error().as_bytes()).into(),
         ]
     }
@@ -112,6 +126,10 @@ impl View for Failures {
         self.causes.iter().map(Alike::item).collect()
     }
 
+    fn fields(&self) -> Vec<String> {
+        json::names(&FIELDS)
+    }
+
     /// The jobs that failed, those of one cause after those of another.
     fn ids(&self) -> Vec<JobId> {
         self.causes.iter().flat_map(|alike| alike.jobs.iter().copied()).collect()
@@ -123,8 +141,9 @@ impl View for Failures {
             Column::new("jobs").right(),
             Column::new("end"),
             Column::new("first"),
-            Column::new("last"),
-            Column::new("example").shrinking(),
+            Column::new("last").spared(2),
+            Column::new("example").right(),
+            Column::new("name").shrinking().spared(1),
             Column::new("error").shrinking(),
         ]);
         for alike in &self.causes {
@@ -181,9 +200,9 @@ mod tests {
     #[test]
     fn a_cause_has_its_shape_where_errors_differ_and_the_error_where_they_do_not() {
         let want = "
-CAUSE     JOBS  END      FIRST      LAST       EXAMPLE                               ERROR
-kdngstks     2  exit 1   2h00m ago  1h59m ago  101 copy a rather long list of files  cp: error writing '<path>': No space left on device
-xcmmcxrq     1  exit 12  2h00m ago  2h00m ago  100 copy a rather long list of files  no such table: 日本語日本語日本語日本語
+CAUSE     JOBS  END      FIRST      LAST       EXAMPLE  NAME                              ERROR
+kdngstks     2  exit 1   2h00m ago  1h59m ago      101  copy a rather long list of files  cp: error writing '<path>': No space left on device
+xcmmcxrq     1  exit 12  2h00m ago  2h00m ago      100  copy a rather long list of files  no such table: 日本語日本語日本語日本語
 ";
         assert_eq!(some().text(Style { color: false, width: None }), want[1..]);
     }
@@ -207,5 +226,11 @@ xcmmcxrq     1  exit 12  2h00m ago  2h00m ago  100 copy a rather long list of fi
     fn the_ids_are_those_of_all_jobs_that_failed() {
         assert_eq!(some().ids(), [100, 101, 100].map(JobId));
         assert_eq!(some().items()[0]["example"], 101, "the last one");
+    }
+
+    #[test]
+    fn a_cause_has_the_fields_that_are_promised() {
+        let items = some().items();
+        assert!(items[0].as_object().expect("an object").keys().eq(FIELDS));
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::table::{Column, Table};
-use super::{Style, View, paint};
+use super::{Style, View, json, paint};
 use crate::escape::escape;
 use crate::job::JobId;
 use crate::output::table::Cell;
@@ -28,6 +28,10 @@ impl View for Groups {
             })
         };
         self.groups.iter().map(item).collect()
+    }
+
+    fn fields(&self) -> Vec<String> {
+        json::names(&["name", "parallel", "paused", "running", "ready", "waiting"])
     }
 
     fn ids(&self) -> Vec<JobId> {

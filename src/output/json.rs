@@ -51,6 +51,11 @@ pub const FIELDS: [&str; 32] = [
     "progress_text",
 ];
 
+/// Names of fields as a view has them.
+pub fn names(fields: &[&str]) -> Vec<String> {
+    fields.iter().map(|name| (*name).to_owned()).collect()
+}
+
 /// A job as an object with [`FIELDS`], and `command_b64` behind them if its
 /// command is not UTF-8.
 pub fn job(job: &Job, moment: Moment) -> Map<String, Value> {
@@ -197,13 +202,17 @@ pub fn write_lines(mut items: Items<'_>, out: &mut dyn Write) -> io::Result<()> 
     items.try_for_each(|item| writeln!(out, "{item}"))
 }
 
-/// Writes a header of the fields of the first item, and a record for each item.
+/// Writes a header, of these fields or else of those of the first item, and a
+/// record for each item.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write_csv(items: Items<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_csv(fields: Vec<String>, items: Items<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    let mut names: Vec<String> = Vec::new();
+    let mut names = fields;
+    if !names.is_empty() {
+        csv.write_record(&names).map_err(unwritten)?;
+    }
     for item in items {
         let Value::Object(object) = &item else { continue };
         if names.is_empty() {

@@ -131,9 +131,9 @@ fn usual(jobs: &[Job], moment: Moment) -> Table {
     }
     columns.extend([
         Column::new("name").shrinking(),
-        Column::new("attempt"),
+        Column::new("attempt").spared(2),
         Column::new("when"),
-        Column::new("took"),
+        Column::new("took").spared(1),
         Column::new("why").shrinking(),
     ]);
     let mut table = Table::new(columns);
@@ -161,6 +161,10 @@ impl View for JobList {
 
     fn stream(&self) -> Option<Items<'_>> {
         Some(Box::new(self.jobs.iter().map(|job| self.item(job))))
+    }
+
+    fn fields(&self) -> Vec<String> {
+        if self.columns.is_empty() { json::names(&json::FIELDS) } else { self.columns.clone() }
     }
 
     fn ids(&self) -> Vec<JobId> {
@@ -267,6 +271,13 @@ ID  STATUS   NAME   ATTEMPT  WHEN       TOOK  WHY
     fn an_empty_list_talks_on_a_terminal_only() {
         assert_eq!(list(Vec::new()).text(PIPE), "");
         assert!(list(Vec::new()).text(TERMINAL).starts_with("no jobs"));
+    }
+
+    #[test]
+    fn a_list_without_jobs_has_its_fields_all_the_same() {
+        assert_eq!(list(Vec::new()).fields(), json::FIELDS);
+        let columns = ["status", "id"].map(str::to_owned).to_vec();
+        assert_eq!(JobList { columns, ..list(Vec::new()) }.fields(), ["status", "id"]);
     }
 
     #[test]

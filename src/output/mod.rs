@@ -79,6 +79,12 @@ pub trait View {
         None
     }
 
+    /// The names of the fields, where they are the same of all items and known
+    /// without one.
+    fn fields(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The JSON document: an array of the items, unless the answer is about one thing.
     fn document(&self) -> Value {
         Value::Array(self.items())
@@ -121,7 +127,7 @@ pub fn print(view: &dyn View, show: Show, style: Style, out: &mut dyn Write) -> 
             None => json::write(&view.document(), &mut out)?,
         },
         Some(Format::Jsonl) => json::write_lines(items(view), &mut out)?,
-        Some(Format::Csv) => json::write_csv(items(view), &mut out)?,
+        Some(Format::Csv) => json::write_csv(view.fields(), items(view), &mut out)?,
         Some(Format::Ids) => write_ids(&view.ids(), &mut out)?,
         Some(Format::Tree) => {
             let tree = view.tree(style).ok_or_else(|| lacks("tree"))?;
@@ -181,6 +187,10 @@ mod tests {
     impl View for Two {
         fn items(&self) -> Vec<Value> {
             vec![json!({"id": 1, "name": "a,b"}), json!({"id": 2, "name": null})]
+        }
+
+        fn fields(&self) -> Vec<String> {
+            vec!["id".to_owned(), "name".to_owned()]
         }
 
         fn ids(&self) -> Vec<JobId> {

@@ -61,6 +61,20 @@ impl View for NextStarts {
     }
 }
 
+/// The fields of a schedule, in order.
+const FIELDS: [&str; 10] = [
+    "name",
+    "cron",
+    "timezone",
+    "catch_up",
+    "overlap",
+    "paused",
+    "next_at",
+    "next_jobs",
+    "flow",
+    "command",
+];
+
 /// The answer of `ax schedule list`.
 pub struct ScheduleList {
     /// The schedules, by name.
@@ -72,6 +86,10 @@ pub struct ScheduleList {
 impl View for ScheduleList {
     fn items(&self) -> Vec<Value> {
         self.schedules.iter().map(schedule_json).collect()
+    }
+
+    fn fields(&self) -> Vec<String> {
+        json::names(&FIELDS)
     }
 
     /// The jobs of the next starts.

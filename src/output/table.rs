@@ -1,8 +1,9 @@
 //! Tables for people: a header, one line a row, no lines drawn.
 //!
-//! On a terminal a row is as wide as the terminal at most: the columns that
-//! may shrink are shortened, the widest first. In a pipe nothing is fitted to
-//! a width, but no column that may shrink is wider than [`WIDEST`].
+//! On a terminal a row is as wide as the terminal at most: columns that can be
+//! done without are left out where too little would be left of the others, and
+//! those that may shrink are shortened, the widest first. In a pipe nothing is
+//! fitted to a width, but no column that may shrink is wider than [`WIDEST`].
 
 use anstyle::Style as Paint;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Width, presets};
@@ -15,6 +16,8 @@ use super::text::{pad, shorten, width};
 const WIDEST: usize = 80;
 /// The narrowest that a column which may shrink becomes.
 const NARROWEST: u16 = 10;
+/// What a column that may shrink is to have before another is left out for it.
+const ENOUGH: usize = 16;
 /// The blanks between two columns.
 const GAP: u16 = 2;
 /// Text is cut at any letter: what would part words is in no cell.
@@ -26,12 +29,13 @@ pub struct Column {
     title: String,
     right: bool,
     shrinks: bool,
+    spared: Option<u8>,
 }
 
 impl Column {
     /// A column of text that is never shortened.
     pub fn new(title: &str) -> Self {
-        Self { title: title.to_uppercase(), right: false, shrinks: false }
+        Self { title: title.to_uppercase(), right: false, shrinks: false, spared: None }
     }
 
     /// The same, for numbers.
@@ -45,6 +49,13 @@ impl Column {
     #[must_use]
     pub const fn shrinking(mut self) -> Self {
         self.shrinks = true;
+        self
+    }
+
+    /// The same, left out where there is no room: of several the lowest number first.
+    #[must_use]
+    pub const fn spared(mut self, turn: u8) -> Self {
+        self.spared = Some(turn);
         self
     }
 
@@ -103,6 +114,9 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
+        if let Some(room) = style.width {
+            self.spare(room);
+        }
         let mut drawn = comfy_table::Table::new();
         drawn.load_style(presets::NOTHING).set_delimiter(NOWHERE).force_no_tty();
         let titles = self.columns.iter().map(|column| Cell::painted(&column.title, paint::HEAD));
@@ -112,6 +126,28 @@ impl Table {
         }
         self.arrange(&mut drawn, style.width);
         format!("{}\n", drawn.trim_fmt())
+    }
+
+    /// Leaves columns out until the others have enough.
+    fn spare(&mut self, room: usize) {
+        let mut wanted: Vec<_> = (0..self.columns.len()).map(|n| self.wanted(n)).collect();
+        let gaps = |columns: usize| usize::from(GAP) * columns.saturating_sub(1);
+        while wanted.iter().sum::<usize>() + gaps(wanted.len()) > room {
+            let turns = self.columns.iter().enumerate();
+            let first = turns.filter_map(|(n, column)| Some((column.spared?, n))).min();
+            let Some((_, n)) = first else { return };
+            wanted.remove(n);
+            self.columns.remove(n);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(n)));
+        }
+    }
+
+    /// The columns of the terminal that a column wants.
+    fn wanted(&self, n: usize) -> usize {
+        let column = &self.columns[n];
+        let texts = self.rows.iter().map(|row| &row[n].text).chain([&column.title]);
+        let most = if column.shrinks { ENOUGH } else { usize::MAX };
+        texts.map(|text| width(&shorten(text, most))).max().unwrap_or(0)
     }
 
     /// A row of one line. Text is cut before, too: there may be megabytes of it.
@@ -185,6 +221,31 @@ ID  NAME                         END
 12  a rather long name of a job
 ";
         assert_eq!(table().render(PIPE), want[1..]);
+    }
+
+    #[test]
+    fn a_column_that_can_be_done_without_is_left_out_where_there_is_no_room() {
+        let columns = vec![
+            Column::new("id").right(),
+            Column::new("took").spared(1),
+            Column::new("when").spared(2),
+            Column::new("error").shrinking(),
+        ];
+        let mut table = Table::new(columns);
+        let error = "a rather long error, which is what people look for";
+        table.row(vec!["7".into(), "3.2s".into(), "5m00s ago".into(), error.into()]);
+        let heads = |room| {
+            let text = table.clone().render(Style { color: false, width: room });
+            text.split_whitespace()
+                .take_while(|word| *word != "7")
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(heads(None), ["ID", "TOOK", "WHEN", "ERROR"]);
+        assert_eq!(heads(Some(37)), ["ID", "TOOK", "WHEN", "ERROR"]);
+        assert_eq!(heads(Some(36)), ["ID", "WHEN", "ERROR"]);
+        assert_eq!(heads(Some(25)), ["ID", "ERROR"]);
+        assert_eq!(heads(Some(5)), ["ID", "ERROR"]);
     }
 
     #[test]

@@ -350,6 +350,30 @@ fn one_job_whose_key_is_taken_does_not_keep_the_others_from_coming_back() {
 }
 
 #[test]
+fn a_csv_file_without_records_has_its_header_all_the_same() {
+    let desk = Desk::new();
+    for (words, first) in [
+        (&["list", "-o", "csv"][..], "id,name,key,"),
+        (&["list", "--failed", "-o", "csv"], "id,name,key,"),
+        (&["list", "--columns", "status,id", "-o", "csv"], "status,id\n"),
+        (&["failures", "-o", "csv"], "cause,jobs,"),
+        (&["group", "list", "-o", "csv"], "name,parallel,"),
+        (&["schedule", "list", "-o", "csv"], "name,cron,"),
+    ] {
+        let header = desk.ok(words);
+        assert!(header.starts_with(first) && header.lines().count() == 1, "{words:?}: {header}");
+    }
+    desk.ok(&["schedule", "add", "s", "--cron", "@daily", "--", "true"]);
+    desk.ok(&["add", "--group", "g", "true"]);
+    for words in [["schedule", "list"], ["group", "list"]] {
+        let [header, record] =
+            ["csv", "jsonl"].map(|format| desk.ok(&[&words[..], &["-o", format]].concat()));
+        let record: serde_json::Map<String, Value> = serde_json::from_str(&record).expect("one");
+        assert!(header.lines().next().expect("a line").split(',').eq(record.keys()), "{header}");
+    }
+}
+
+#[test]
 fn the_status_counts_and_ranks() {
     let scene = Scene::new();
     let json = scene.ax(&["status", "--json"]).json();
