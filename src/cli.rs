@@ -76,6 +76,8 @@ pub enum Command {
     List(ListArgs),
     /// Show what failed, by its causes
     Failures(FailuresArgs),
+    /// Show what is due and has not been started; exit 1 if there is something
+    Overdue(OverdueArgs),
     /// Bring failed jobs back, and what was skipped because of them
     Retry(RetryArgs),
     /// Settle attempts whose outcome nobody knows
@@ -132,6 +134,7 @@ impl Command {
             Self::Apply(args) => args.show.wants_json(),
             Self::List(args) => args.show.wants_json(),
             Self::Failures(args) => args.show.wants_json(),
+            Self::Overdue(args) => args.show.wants_json(),
             Self::Retry(args) => args.show.wants_json(),
             Self::Recover(args) => args.show.wants_json(),
             Self::Doctor(args) => args.show.wants_json(),

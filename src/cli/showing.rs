@@ -79,6 +79,30 @@ pub struct FailuresArgs {
     pub show: Show,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For a monitor: it reads the database alone, so it works when no runner is alive,
+which is why most things are overdue. What waits for a free worker, a group, a
+mutex or a paused group counts, too, and says so; what a person holds, and what
+waits for other jobs, does not. The next start of a schedule counts when its
+time has passed.
+
+Exit codes: 0 nothing is overdue (and nothing is printed into a pipe), 1
+something is, 5 there is no database, or it cannot be used.
+
+Example, in the crontab of a machine that mails what cron prints:
+  */10 * * * * ax overdue --grace 15m")]
+pub struct OverdueArgs {
+    /// How late is not yet overdue
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration, default_value = "5m")]
+    pub grace: Duration,
+    /// Show the so many latest [default: 20 in a table, else all]
+    #[arg(short = 'n', long, value_name = "LIMIT")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub show: Show,
+}
+
 /// A state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StateArg {

@@ -20,6 +20,7 @@ mod job_options;
 mod list;
 mod logs;
 mod man;
+mod overdue;
 mod printed;
 mod prune;
 mod recover;
@@ -146,6 +147,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Doctor(args) => doctor::run(&args, context),
         Command::List(args) => list::run(args, context),
         Command::Failures(args) => failures::run(args, context),
+        Command::Overdue(args) => overdue::run(args, context),
         Command::Retry(args) => retry::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Logs(args) => logs::run(args, context),

@@ -20,6 +20,7 @@ pub mod groups;
 pub mod json;
 pub mod list;
 pub mod moved;
+pub mod overdue;
 pub mod paint;
 pub mod progress;
 pub mod pruned;

@@ -239,6 +239,16 @@ pub struct Failed {
     pub at: Option<Timestamp>,
 }
 
+/// A job that could run and has not been started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overdue {
+    /// The job.
+    pub job: JobId,
+    /// Since when it could run: its time, its birth, or when a person brought it
+    /// back or the last of its parents ended, whatever is latest.
+    pub since: Timestamp,
+}
+
 /// A runner as it introduces itself.
 #[derive(Clone, Debug)]
 pub struct NewRunner {
@@ -588,6 +598,10 @@ pub trait Store: Send {
     /// attempt was lost, in the order of their ids. States of the query are left
     /// aside, and so are its order and its limit.
     fn failures(&mut self, query: &Query) -> Result<Vec<Failed>>;
+
+    /// The jobs that could run since `before` or longer and have not been
+    /// started, the longest first.
+    fn overdue(&mut self, before: Timestamp) -> Result<Vec<Overdue>>;
 
     /// One job.
     fn get(&mut self, id: JobId) -> Result<Option<Job>>;

@@ -1,6 +1,7 @@
 //! The morning after: what failed in the night, why, and what to type.
 
 mod failures;
+mod overdue;
 
 use std::collections::HashMap;
 

@@ -60,6 +60,7 @@ mod failures;
 mod gates;
 mod judge;
 mod open;
+mod overdue;
 #[cfg(test)]
 mod plans;
 mod prune;
@@ -79,8 +80,8 @@ use self::open::Access;
 pub(super) use self::yardstick::yardstick;
 use super::{
     Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Group, Moved, NewRunner,
-    Outlook, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said, Scheduled,
-    Selector, Store, Turn, Turned,
+    Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said,
+    Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::{
@@ -280,6 +281,10 @@ impl Store for Sqlite {
 
     fn failures(&mut self, query: &Query) -> Result<Vec<Failed>> {
         self.read(|connection| failures::failures(connection, query))
+    }
+
+    fn overdue(&mut self, before: Timestamp) -> Result<Vec<Overdue>> {
+        self.read(|connection| overdue::overdue(connection, before))
     }
 
     fn get(&mut self, id: JobId) -> Result<Option<Job>> {

@@ -5,8 +5,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::{
-    add, cancel, chain, claim, counts, edges, failures, gates, judge, prune, query, runner,
-    schedule, schema,
+    add, cancel, chain, claim, counts, edges, failures, gates, judge, overdue, prune, query,
+    runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
 
@@ -102,6 +102,13 @@ fn a_broken_run_is_found_without_those_that_are_whole() {
     }
     assert_uses(chain::HALT, "ax_jobs_flow_run");
     assert_no_full_scan(&plan(judge::WAITING));
+}
+
+#[test]
+fn what_is_overdue_is_found_without_what_is_not() {
+    for index in ["ax_jobs_due", "ax_jobs_ready", "ax_jobs_limited", "ax_jobs_owned"] {
+        assert_uses(overdue::OVERDUE, index);
+    }
 }
 
 #[test]

@@ -15,8 +15,8 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::store::{
     Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Group, Moved, NewRunner,
-    Outlook, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
-    Store, Turn, Turned,
+    Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled,
+    Selector, Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -287,6 +287,10 @@ impl Store for Moody {
     }
 
     fn failures(&mut self, _: &Query) -> Result<Vec<Failed>> {
+        unasked()
+    }
+
+    fn overdue(&mut self, _: Timestamp) -> Result<Vec<Overdue>> {
         unasked()
     }
 

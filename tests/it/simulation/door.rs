@@ -13,8 +13,8 @@ use ax_scheduler::job::{
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
     Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Group, Moved, NewRunner,
-    Outlook, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled, Selector,
-    Store, Turn, Turned,
+    Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled,
+    Selector, Store, Turn, Turned,
 };
 
 use super::act;
@@ -189,6 +189,7 @@ impl Store for Door<'_> {
         unfinished(most: usize) -> Vec<Job>;
         count(query: &Query) -> u64;
         failures(query: &Query) -> Vec<Failed>;
+        overdue(before: Timestamp) -> Vec<Overdue>;
         get(id: JobId) -> Option<Job>;
         environment(id: JobId) -> Option<EnvBlock>;
         attempts(id: JobId) -> Vec<Attempt>;

@@ -30,6 +30,7 @@ mod keys;
 mod later;
 mod limits;
 mod linking;
+mod overdue;
 mod people;
 mod pruning;
 mod reading;
