@@ -38,6 +38,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "list" -d 'Show jobs'
 complete -c ax -n "__fish_ax_needs_command" -f -a "ls" -d 'Show jobs'
 complete -c ax -n "__fish_ax_needs_command" -f -a "failures" -d 'Show what failed, by its causes'
 complete -c ax -n "__fish_ax_needs_command" -f -a "overdue" -d 'Show what is due and has not been started; exit 1 if there is something'
+complete -c ax -n "__fish_ax_needs_command" -f -a "diff" -d 'Compare the last attempt that went well with the last that did not'
 complete -c ax -n "__fish_ax_needs_command" -f -a "retry" -d 'Bring failed jobs back, and what was skipped because of them'
 complete -c ax -n "__fish_ax_needs_command" -f -a "recover" -d 'Settle attempts whose outcome nobody knows'
 complete -c ax -n "__fish_ax_needs_command" -f -a "doctor" -d 'Look for what is wrong, and say how to cure it'
@@ -259,6 +260,19 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand overdue" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand overdue" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand diff" -s n -l lines -d 'Show so many lines around the first that differs' -r
+complete -c ax -n "__fish_ax_using_subcommand diff" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand diff" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand diff" -l exact -d 'Let every byte of the outputs count'
+complete -c ax -n "__fish_ax_using_subcommand diff" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand retry" -l cause -d 'Every job that failed of these causes; the beginning of an id of `ax failures` is enough' -r
 complete -c ax -n "__fish_ax_using_subcommand retry" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'

@@ -78,6 +78,8 @@ pub enum Command {
     Failures(FailuresArgs),
     /// Show what is due and has not been started; exit 1 if there is something
     Overdue(OverdueArgs),
+    /// Compare the last attempt that went well with the last that did not
+    Diff(DiffArgs),
     /// Bring failed jobs back, and what was skipped because of them
     Retry(RetryArgs),
     /// Settle attempts whose outcome nobody knows
@@ -135,6 +137,7 @@ impl Command {
             Self::List(args) => args.show.wants_json(),
             Self::Failures(args) => args.show.wants_json(),
             Self::Overdue(args) => args.show.wants_json(),
+            Self::Diff(args) => args.show.wants_json(),
             Self::Retry(args) => args.show.wants_json(),
             Self::Recover(args) => args.show.wants_json(),
             Self::Doctor(args) => args.show.wants_json(),

@@ -103,6 +103,37 @@ pub struct OverdueArgs {
     pub show: Show,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Of one job the last attempt that ended with success stands beside the last that
+failed. If it has only one of them, the other is looked for among the jobs that do
+the same: those of its schedule, else those of its name. With OTHER the last
+attempts of two jobs are compared, or the ones that are named: 12.2 is attempt 2
+of job 12. What was cancelled, interrupted or postponed is neither good nor bad.
+
+Lines that differ in numbers, ids, paths and times alone count as equal.
+
+Examples:
+  ax diff 12
+  ax diff schedule:nightly       its last good run with its last bad one
+  ax diff 12.1 12.3")]
+pub struct DiffArgs {
+    /// Which job, or jobs; with OTHER a job or an attempt
+    #[arg(value_name = "SELECTOR")]
+    pub what: String,
+    /// Compare with this job or attempt
+    #[arg(value_name = "OTHER")]
+    pub other: Option<String>,
+    /// Let every byte of the outputs count
+    #[arg(long)]
+    pub exact: bool,
+    /// Show so many lines around the first that differs
+    #[arg(short = 'n', long, value_name = "LINES", default_value = "3")]
+    pub lines: usize,
+    #[command(flatten)]
+    pub show: Show,
+}
+
 /// A state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StateArg {

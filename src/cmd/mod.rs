@@ -10,6 +10,7 @@ mod bench;
 mod cancel;
 mod completions;
 mod deps;
+mod diff;
 mod doctor;
 mod edit;
 mod failures;
@@ -148,6 +149,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::List(args) => list::run(args, context),
         Command::Failures(args) => failures::run(args, context),
         Command::Overdue(args) => overdue::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
         Command::Retry(args) => retry::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Logs(args) => logs::run(args, context),

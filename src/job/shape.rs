@@ -41,11 +41,23 @@ const ZONES: [&str; 6] = ["UTC", "GMT", "CET", "CEST", "AM", "PM"];
 const UNITS: [&str; 16] =
     ["ns", "us", "µs", "ms", "s", "m", "h", "d", "B", "K", "k", "M", "G", "KB", "MB", "GB"];
 
-/// The shape of a line.
+/// The shape of a line, on one line and short.
 pub fn shape(line: &str) -> String {
-    let mut shape = Shape::default();
     let line: String = whole_words(line).chars().take(LOOKED_AT).collect();
-    let mut rest = line.as_str();
+    let whole = whole(&line);
+    let end = whole.char_indices().nth(LONGEST).map_or(whole.len(), |(at, _)| at);
+    whole[..end].trim().to_owned()
+}
+
+/// Tells whether two lines differ in numbers, ids, paths and times alone.
+pub fn are_alike(one: &str, other: &str) -> bool {
+    one == other || whole(one) == whole(other)
+}
+
+/// The shape of all of a line.
+fn whole(line: &str) -> String {
+    let mut shape = Shape::default();
+    let mut rest = line;
     while let Some(first) = rest.chars().next() {
         let taken = if let Some(inside) = quoted_path(rest) {
             shape.gap.push(first);
@@ -61,7 +73,7 @@ pub fn shape(line: &str) -> String {
         };
         rest = &rest[taken..];
     }
-    shape.finish()
+    shape.text + &shape.gap
 }
 
 /// A line without the word in which it was cut.
@@ -288,12 +300,6 @@ impl Shape {
         self.text.push_str(part.as_str());
         self.after_time = part == Part::Time;
     }
-
-    fn finish(mut self) -> String {
-        self.text.push_str(&self.gap);
-        let end = self.text.char_indices().nth(LONGEST).map_or(self.text.len(), |(at, _)| at);
-        self.text[..end].trim().to_owned()
-    }
 }
 
 #[cfg(test)]
@@ -471,6 +477,13 @@ mod tests {
         ] {
             assert_shape(line, &[line]);
         }
+    }
+
+    #[test]
+    fn lines_are_compared_to_their_ends() {
+        let line = |number, end| format!("took {number}ms {}{end}", "and so on ".repeat(300));
+        assert!(are_alike(&line(1, "a"), &line(2, "a")));
+        assert!(!are_alike(&line(1, "a"), &line(1, "b")));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The morning after: what failed in the night, why, and what to type.
 
+mod diff;
 mod failures;
 mod overdue;
 
