@@ -31,7 +31,7 @@ pub use showing::*;
 ///
 /// Jobs are shell commands. `ax add` puts one in; `ax run` runs what is due, in
 /// order of priority, in parallel, after what it depends on, again if it
-/// failed, never longer than its timeout.
+/// failed, never longer than its timeout. `ax` alone shows the short status.
 #[derive(Debug, Parser)]
 #[command(name = "ax", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -41,7 +41,7 @@ pub struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Options that every command takes.

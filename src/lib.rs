@@ -123,7 +123,7 @@ pub fn run(
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error, usage::wants_json(&args), out, err),
     };
-    let json = cli.command.wants_json();
+    let json = cli.command.as_ref().is_some_and(cli::Command::wants_json);
     match cmd::run(cli, out, err) {
         Ok(exit) => exit,
         Err(failure) => report(&failure, json, err),

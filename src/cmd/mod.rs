@@ -132,7 +132,10 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Fai
     let db = database(cli.global.db.clone())?;
     let db = data_dir::real_path(&db);
     let mut context = Context { out, err, db, color: cli.global.color };
-    let answer = dispatch(cli.command, &mut context)?;
+    let answer = match cli.command {
+        Some(command) => dispatch(command, &mut context)?,
+        None => status::short(&context)?,
+    };
     context.print(&answer)?;
     Ok(answer.exit)
 }

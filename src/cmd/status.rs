@@ -3,19 +3,44 @@
 use std::collections::HashMap;
 
 use super::{Answer, Context, alive};
-use crate::cli::StatusArgs;
+use crate::cli::{Show, StatusArgs};
 use crate::failure::Failure;
-use crate::job::{Job, State};
-use crate::output::status::{FailedToday, Status};
+use crate::job::{Job, Schedule, State, Timestamp};
+use crate::output::status::{Coming, FailedToday, Status};
+use crate::output::welcome::Welcome;
 use crate::output::{Moment, time};
-use crate::store::{Order, Query};
+use crate::store::{Order, Query, Store};
+
+/// Failures that are shown to people.
+const MOST: usize = 10;
+/// The same of the short status.
+const FEW: usize = 3;
 
 pub(super) fn run(args: StatusArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     let mut store = context.store()?;
+    Ok(Answer::new(look(store.as_mut(), MOST, context)?, args.show))
+}
+
+/// `ax` alone: the short status, or the first commands where there is nothing
+/// yet. It makes no database.
+pub(super) fn short(context: &Context<'_>) -> Result<Answer, Failure> {
+    let is_there = std::fs::metadata(&context.db).is_ok_and(|file| file.len() > 0);
+    if is_there {
+        let mut store = context.store()?;
+        let status = look(store.as_mut(), FEW, context)?;
+        if !status.is_empty() {
+            return Ok(Answer::new(status, Show::default()));
+        }
+    }
+    Ok(Answer::new(Welcome, Show::default()))
+}
+
+/// The status now, with so many failures for people.
+fn look(store: &mut dyn Store, most: usize, context: &Context<'_>) -> Result<Status, Failure> {
     let now = context.now();
     let midnight = time::midnight(now);
     let counts = store.counts()?;
-    let runners = alive::runners(store.as_mut(), &context.data_dir())?;
+    let runners = alive::runners(store, &context.data_dir())?;
     let query = Query {
         states: State::FAILED.to_vec(),
         since: Some(midnight),
@@ -25,8 +50,20 @@ pub(super) fn run(args: StatusArgs, context: &Context<'_>) -> Result<Answer, Fai
     let mut failed = store.list(&query)?;
     failed.retain(|job| job.finished_at.is_some_and(|end| end >= midnight));
     let moment = Moment { now, runner_alive: !runners.is_empty() };
-    let status = Status { counts, runners, failures: ranked(&failed), moment };
-    Ok(Answer::new(status, args.show))
+    let (schedules, paused_groups) = (coming(store.schedules()?), store.paused_groups()?);
+    let failures = ranked(&failed);
+    Ok(Status { counts, runners, schedules, paused_groups, failures, most, moment })
+}
+
+/// The schedules by their next starts, those that are paused last.
+fn coming(schedules: Vec<Schedule>) -> Vec<Coming> {
+    let coming = |schedule: Schedule| Coming {
+        schedule: schedule.name,
+        next: schedule.next.map(|next| next.due),
+    };
+    let mut all: Vec<_> = schedules.into_iter().map(coming).collect();
+    all.sort_by_key(|coming| coming.next.unwrap_or(Timestamp::MAX));
+    all
 }
 
 /// Counts failures by what people call the jobs, the most frequent first. The

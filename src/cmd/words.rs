@@ -101,7 +101,7 @@ mod tests {
     fn typed(line: &[&str]) -> Option<Vec<String>> {
         let cli = Cli::try_parse_from(["ax", "add"].iter().chain(line)).ok()?;
         match cli.command {
-            cli::Command::Add(args) => {
+            Some(cli::Command::Add(args)) => {
                 Some(args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect())
             }
             other => panic!("not `ax add`: {other:?}"),

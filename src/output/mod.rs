@@ -33,6 +33,7 @@ pub mod text;
 pub mod time;
 pub mod tree;
 pub mod voice;
+pub mod welcome;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;

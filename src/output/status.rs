@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::table::{Column, Table, labelled};
 use super::{Moment, Style, View, json, paint, time};
 use crate::escape::escape;
-use crate::job::{JobId, State};
+use crate::job::{JobId, State, Timestamp};
 use crate::store::{Counts, Runner};
 
 /// A job, or several of one name, that failed today.
@@ -19,19 +19,39 @@ pub struct FailedToday {
     pub error: String,
 }
 
+/// A schedule, and when it starts next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coming {
+    /// Its name.
+    pub schedule: String,
+    /// When; `None` while it is paused.
+    pub next: Option<Timestamp>,
+}
+
 /// The state of the whole queue.
 pub struct Status {
     /// How many jobs are in each state.
     pub counts: Counts,
     /// The runners that are alive.
     pub runners: Vec<Runner>,
+    /// The schedules, the next to start first and those that are paused last.
+    pub schedules: Vec<Coming>,
+    /// The groups that are paused.
+    pub paused_groups: Vec<String>,
     /// What failed today, the most frequent first.
     pub failures: Vec<FailedToday>,
+    /// How many of these are shown to people.
+    pub most: usize,
     /// When this was so.
     pub moment: Moment,
 }
 
 impl Status {
+    /// Tells whether there is nothing to tell of.
+    pub fn is_empty(&self) -> bool {
+        self.counts == Counts::default() && self.runners.is_empty() && self.schedules.is_empty()
+    }
+
     fn count(&self, state: State) -> u64 {
         let pairs = State::ALL.into_iter().zip(self.counts);
         pairs.filter(|(other, _)| *other == state).map(|(_, count)| count).sum()
@@ -70,21 +90,49 @@ impl Status {
         format!("{ready} ready, {claimed} claimed, {running} running; {workers} alive")
     }
 
+    /// The next starts: `nightly in 3h12m, backup in 5h00m, 2 more; paused: old`.
+    fn schedules_line(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let name = |coming: &Coming| escape(coming.schedule.as_bytes());
+        let (open, paused): (Vec<_>, Vec<_>) =
+            self.schedules.iter().partition(|coming| coming.next.is_some());
+        let next = |coming: &&Coming| {
+            let due = coming.next.map(|due| time::short(due, self.moment.now));
+            format!("{} {}", name(coming), due.unwrap_or_default())
+        };
+        let starts = listed(open.iter().map(next), SHOWN);
+        let paused = listed(paused.iter().map(|coming| name(coming)), SHOWN);
+        let paused = paused.map(|paused| format!("paused: {paused}"));
+        let parts: Vec<_> = starts.into_iter().chain(paused).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn paused_line(&self) -> Option<String> {
+        const SHOWN: usize = 5;
+        let names = self.paused_groups.iter().map(|group| escape(group.as_bytes()));
+        let names = listed(names, SHOWN)?;
+        Some(format!("{names}; `ax group resume` lets them go on"))
+    }
+
     fn failures_text(&self, style: Style) -> String {
-        const SHOWN: usize = 10;
         let mut table = Table::new(vec![
             Column::new("times").right(),
             Column::new("failed today").shrinking(),
             Column::new("last error").shrinking(),
         ]);
-        for failed in self.failures.iter().take(SHOWN) {
+        for failed in self.failures.iter().take(self.most) {
             table.row(vec![
                 failed.times.to_string().into(),
                 escape(failed.title.as_bytes()).into(),
                 escape(failed.error.as_bytes()).into(),
             ]);
         }
-        table.render(style)
+        let more = self.failures.len().saturating_sub(self.most);
+        let mut text = table.render(style);
+        if more > 0 {
+            text.push_str(&format!("and {more} more; `ax failures` tells of how many causes\n"));
+        }
+        text
     }
 
     fn runner_json(runner: &Runner) -> Value {
@@ -95,6 +143,15 @@ impl Status {
             "started_at": json::at(Some(runner.started_at)),
         })
     }
+}
+
+/// The first so many, and how many more there are; `None` of none.
+fn listed(texts: impl Iterator<Item = String>, most: usize) -> Option<String> {
+    let all: Vec<_> = texts.collect();
+    let more = all.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("{more} more"));
+    let shown: Vec<_> = all.into_iter().take(most).chain(more).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 fn workers(count: usize) -> String {
@@ -117,6 +174,12 @@ impl View for Status {
             "queue_depth": self.count(State::Ready) + self.count(State::Dispatched),
             "workers": self.workers(),
             "runners": self.runners.iter().map(Self::runner_json).collect::<Value>(),
+            "schedules": self.schedules.iter().map(|coming| json!({
+                "name": coming.schedule,
+                "paused": coming.next.is_none(),
+                "next_at": json::at(coming.next),
+            })).collect::<Value>(),
+            "paused_groups": self.paused_groups,
             "failed_today": self.failures.iter().map(failed).collect::<Value>(),
         })
     }
@@ -131,6 +194,8 @@ impl View for Status {
             ("runners", self.runners_line()),
             ("queue", self.queue_line()),
         ];
+        lines.extend(self.schedules_line().map(|line| ("schedules", line)));
+        lines.extend(self.paused_line().map(|line| ("paused groups", line)));
         if self.count(State::Held) > 0 {
             let asks = format!("{} held; `ax list --failed` says why", self.count(State::Held));
             lines.push(("waiting for you", asks));
@@ -163,7 +228,10 @@ mod tests {
         Status {
             counts: [5, 1, 2, 4, 120, 0, 3, 1, 0, 0],
             runners: vec![runner],
+            schedules: Vec::new(),
+            paused_groups: Vec::new(),
             failures: vec![failed],
+            most: 10,
             moment: MOMENT,
         }
     }
@@ -180,6 +248,38 @@ TIMES  FAILED TODAY  LAST ERROR
     3  backup        no space left
 ";
         assert_eq!(busy().text(PIPE), want[1..]);
+    }
+
+    #[test]
+    fn the_next_starts_and_what_is_paused_are_a_line_each() {
+        let coming = |name: &str, next| Coming { schedule: name.to_owned(), next };
+        let mut status = busy();
+        status.schedules = vec![
+            coming("a", Some(after(60))),
+            coming("b", Some(after(7_200))),
+            coming("c", Some(after(7_201))),
+            coming("d", Some(after(7_202))),
+            coming("old", None),
+        ];
+        status.paused_groups = vec!["encode".to_owned()];
+        let want = "
+schedules:       a in 1m00s, b in 2h00m, c in 2h00m, 1 more; paused: old
+paused groups:   encode; `ax group resume` lets them go on
+waiting for you:";
+        let text = status.text(PIPE);
+        assert!(text.contains(want), "{text}");
+        let document = status.document();
+        assert_eq!(document["schedules"][0]["next_at"], "2026-12-01T02:01:00.000Z");
+        assert_eq!(document["schedules"][4]["paused"], true);
+        assert_eq!(document["paused_groups"][0], "encode");
+    }
+
+    #[test]
+    fn more_failures_than_are_shown_are_counted() {
+        let mut status = Status { most: 1, ..busy() };
+        status.failures.push(status.failures[0].clone());
+        let text = status.text(PIPE);
+        assert!(text.ends_with("\nand 1 more; `ax failures` tells of how many causes\n"), "{text}");
     }
 
     #[test]

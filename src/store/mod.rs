@@ -656,6 +656,9 @@ pub trait Store: Send {
     /// The groups that have a limit, are paused, or have unfinished jobs.
     fn groups(&mut self) -> Result<Vec<Group>>;
 
+    /// The names of the groups that are paused, whatever is in them.
+    fn paused_groups(&mut self) -> Result<Vec<String>>;
+
     /// Writes down what an attempt says of itself while it runs.
     ///
     /// # Errors

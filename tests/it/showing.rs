@@ -383,6 +383,41 @@ fn the_status_counts_and_ranks() {
 }
 
 #[test]
+fn the_status_tells_of_schedules_and_paused_groups() {
+    let desk = Desk::new();
+    desk.ok(&["schedule", "add", "nightly", "--cron", "@yearly", "--", "true"]);
+    desk.ok(&["schedule", "add", "old", "--cron", "@daily", "--", "true"]);
+    desk.ok(&["schedule", "pause", "old"]);
+    desk.add(&["--group", "encode"], "true");
+    desk.ok(&["group", "pause", "encode"]);
+    let text = desk.ok(&["status"]);
+    assert!(text.contains("\nschedules:     nightly "), "{text}");
+    assert!(text.contains("; paused: old\n"), "{text}");
+    assert!(text.contains("\npaused groups: encode; "), "{text}");
+}
+
+#[test]
+fn ax_alone_shows_the_short_status_or_how_to_begin_and_makes_nothing() {
+    let desk = Desk::new();
+    let welcome = desk.ok(&[]);
+    assert_eq!(welcome.lines().count(), 3);
+    assert!(welcome.starts_with("no jobs yet: `ax add 'COMMAND'` puts one in, "), "{welcome}");
+    assert!(!desk.db().exists() && !desk.file("ax.db.d").exists());
+    std::fs::write(desk.db(), "").expect("an empty file");
+    assert_eq!(desk.ok(&[]), welcome);
+    assert_eq!(std::fs::metadata(desk.db()).expect("there").len(), 0);
+    desk.ok(&["list"]);
+    assert_eq!(desk.ok(&[]), welcome, "a database without jobs");
+    for n in 0..5 {
+        desk.add(&["-n", &format!("job {n}"), "-r", "0"], "echo no luck; exit 1");
+    }
+    desk.ax(&["run", "--until-idle"]);
+    let short = desk.ok(&[]);
+    assert!(short.starts_with("jobs:    5 dead\n"), "{short}");
+    assert!(short.ends_with("\nand 2 more; `ax failures` tells of how many causes\n"), "{short}");
+}
+
+#[test]
 fn help_and_version_are_answers() {
     let scene = Scene::new();
     for flag in ["--help", "-h", "--version"] {

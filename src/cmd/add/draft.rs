@@ -133,7 +133,7 @@ mod tests {
     fn args(line: &[&str]) -> AddArgs {
         let cli = Cli::try_parse_from(["ax", "add"].iter().chain(line)).expect("a command line");
         match cli.command {
-            cli::Command::Add(args) => *args,
+            Some(cli::Command::Add(args)) => *args,
             other => panic!("not `ax add`: {other:?}"),
         }
     }

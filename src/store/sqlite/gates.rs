@@ -251,6 +251,14 @@ pub(super) fn pause(tx: &Transaction<'_>, name: &str, paused: bool) -> Fallible<
     Ok(())
 }
 
+/// The groups that are paused.
+pub(super) fn paused(connection: &Connection) -> Fallible<Vec<String>> {
+    const PAUSED: &str = "SELECT name FROM ax_groups WHERE paused ORDER BY name";
+    let mut query = connection.prepare(PAUSED)?;
+    let rows = query.query_map([], |row| Ok(row::text(row, "name")?.unwrap_or_default()))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 const ALL: &str = "
     WITH counted AS (
         SELECT group_name AS name,

@@ -353,6 +353,10 @@ impl Store for Sqlite {
         self.read(gates::all)
     }
 
+    fn paused_groups(&mut self) -> Result<Vec<String>> {
+        self.read(gates::paused)
+    }
+
     fn say(&mut self, job: JobId, attempt: u32, said: &Said, now: Timestamp) -> Result<()> {
         self.write("say", |tx| said::say(tx, job, attempt, said, now))
     }

@@ -358,6 +358,10 @@ impl Store for Moody {
         unasked()
     }
 
+    fn paused_groups(&mut self) -> Result<Vec<String>> {
+        unasked()
+    }
+
     fn say(&mut self, _: JobId, _: u32, _: &Said, _: Timestamp) -> Result<()> {
         unasked()
     }

@@ -206,6 +206,7 @@ impl Store for Door<'_> {
         set_group(name: &str, parallel: Option<u32>) -> ();
         pause_group(name: &str, paused: bool) -> ();
         groups() -> Vec<Group>;
+        paused_groups() -> Vec<String>;
         say(job: JobId, attempt: u32, said: &Said, now: Timestamp) -> ();
         prune(how: &Prune) -> Pruned;
         check(now: Timestamp) -> Vec<Fault>;

@@ -9,6 +9,7 @@ use ax_scheduler::store::{Cancel, Selector, Turn};
 use crate::store::bench::{Bench, ROOM, START, a_runner, job};
 
 promises![
+    the_groups_that_are_paused_are_told_by_name,
     a_mutex_lets_one_job_through_at_a_time_in_order,
     a_mutex_holds_over_all_runners,
     a_mutex_is_kept_until_the_attempt_has_ended_however_it_ends,
@@ -327,4 +328,11 @@ fn jobs_are_selected_by_their_group(bench: &mut Bench) {
     assert_eq!(select(bench, "encode"), [ids[0]]);
     assert_eq!(select(bench, "en*"), [ids[0], ids[2]]);
     assert_eq!(bench.runner, RunnerId(1));
+}
+
+fn the_groups_that_are_paused_are_told_by_name(bench: &mut Bench) {
+    for (name, paused) in [("b", true), ("a", true), ("open", false)] {
+        bench.store.pause_group(name, paused).expect("written");
+    }
+    assert_eq!(bench.store.paused_groups().expect("an answer"), ["a", "b"]);
 }
