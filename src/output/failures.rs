@@ -62,7 +62,7 @@ impl Alike {
         self.same &= error == self.error;
         self.jobs.push(failed.job);
         self.first = self.first.into_iter().chain(failed.at).min();
-        if failed.at > self.last {
+        if failed.at >= self.last {
             self.last = failed.at;
             self.example = failed.job;
             error.clone_into(&mut self.error);

@@ -15,6 +15,7 @@ mod layering;
 mod model;
 mod morning;
 mod proof;
+mod readme;
 mod running;
 mod sched;
 mod scheduling;
