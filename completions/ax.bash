@@ -49,6 +49,9 @@ _ax() {
             ax,group)
                 cmd="ax__subcmd__group"
                 ;;
+            ax,help)
+                cmd="ax__subcmd__help"
+                ;;
             ax,hold)
                 cmd="ax__subcmd__hold"
                 ;;
@@ -155,7 +158,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run apply list ls failures overdue diff retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st bench completions"
+            opts="-h -V --db --color --help --version add deps run apply list ls failures overdue diff retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st bench help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -188,7 +191,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__add)
-            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --cron --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
+            opts="-n -a -d -p -t -k -r -g -C -e -o -h --name --after --on-failure --after-any --delay --at --cron --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --on-end --no-on-end --on-end-timeout --cwd --env --clean-env --key --if-exists --hold --wait --follow --from --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -315,6 +318,14 @@ _ax() {
                     return 0
                     ;;
                 --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -798,7 +809,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__edit)
-            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --no-group --mutex --no-mutex --format --json --db --color --help"
+            opts="-n -d -p -t -k -r -g -o -h --name --delay --at --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --on-end --no-on-end --on-end-timeout --no-group --no-mutex --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -893,6 +904,14 @@ _ax() {
                     return 0
                     ;;
                 --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1166,6 +1185,39 @@ _ax() {
                     COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
                     return 0
                     ;;
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__help)
+            opts="-h --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --db)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -1704,7 +1756,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__schedule__subcmd__add)
-            opts="-p -t -k -r -g -C -e -o -h --cron --tz --catch-up --overlap --replace --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --format --json --db --color --help"
+            opts="-p -t -k -r -g -C -e -o -h --cron --tz --catch-up --overlap --replace --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --on-end --no-on-end --on-end-timeout --cwd --env --clean-env --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1798,6 +1850,14 @@ _ax() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --on-end)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cwd)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -1855,7 +1915,7 @@ _ax() {
             return 0
             ;;
         ax__subcmd__schedule__subcmd__import)
-            opts="-p -t -k -r -g -C -e -o -h --dry-run --replace --system --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --cwd --env --clean-env --format --json --db --color --help"
+            opts="-p -t -k -r -g -C -e -o -h --dry-run --replace --system --tz --catch-up --overlap --priority --timeout --kill-after --retries --max-retries --retry-delay --retry-backoff --retry-max-delay --retry-on --no-retry-on --on-lost --group --mutex --on-end --no-on-end --on-end-timeout --cwd --env --clean-env --format --json --db --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1942,6 +2002,14 @@ _ax() {
                     return 0
                     ;;
                 --mutex)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-end-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -58,6 +58,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "prune" -d 'Delete jobs that e
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "bench" -d 'Measure what this machine gives, and how much of it ax reaches'
+complete -c ax -n "__fish_ax_needs_command" -f -a "help" -d 'Show the help of a command, or of a topic'
 complete -c ax -n "__fish_ax_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c ax -n "__fish_ax_using_subcommand add" -s n -l name -d 'What people call the job' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s a -l after -d 'Run after these jobs ended with success' -r
@@ -87,6 +88,8 @@ hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
 complete -c ax -n "__fish_ax_using_subcommand add" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
+complete -c ax -n "__fish_ax_using_subcommand add" -l on-end -d 'Run this shell text once when the job has ended; `ax help hooks` says what it sees' -r -f -a "(__fish_complete_command)"
+complete -c ax -n "__fish_ax_using_subcommand add" -l on-end-timeout -d 'The longest that may run [default: `$AX_DEFAULT_ON_END_TIMEOUT`, else 60s]' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
 complete -c ax -n "__fish_ax_using_subcommand add" -s e -l env -d 'Set a variable for the job' -r
 complete -c ax -n "__fish_ax_using_subcommand add" -l key -d 'A name that at most one unfinished job has' -r
@@ -103,6 +106,7 @@ complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [defau
 complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand add" -l no-on-end -d 'Run nothing when the job has ended'
 complete -c ax -n "__fish_ax_using_subcommand add" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
 complete -c ax -n "__fish_ax_using_subcommand add" -l hold -d 'Wait for `ax release` before the first start'
 complete -c ax -n "__fish_ax_using_subcommand add" -l wait -d 'Wait until the job has ended, and exit with its exit code'
@@ -362,7 +366,7 @@ complete -c ax -n "__fish_ax_using_subcommand cancel" -s h -l help -d 'Print hel
 complete -c ax -n "__fish_ax_using_subcommand edit" -s n -l name -d 'What people call the job' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -s d -l delay -d 'Run this much later than now: 90 (seconds), 10m, 1h30m, 2d' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -l at -d 'Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339' -r
-complete -c ax -n "__fish_ax_using_subcommand edit" -s p -l priority -d 'Higher runs first' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -s p -l priority -d 'Higher runs first; a point is worth an hour of waiting, so that none waits for ever' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -s t -l timeout -d 'The longest an attempt may run, or `none`' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -s k -l kill-after -d 'Between TERM and KILL when an attempt is stopped' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -s r -l max-retries -l retries -d 'Failures after which another attempt is made' -r
@@ -376,6 +380,8 @@ hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
 complete -c ax -n "__fish_ax_using_subcommand edit" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
+complete -c ax -n "__fish_ax_using_subcommand edit" -l on-end -d 'Run this shell text once when the job has ended; `ax help hooks` says what it sees' -r -f -a "(__fish_complete_command)"
+complete -c ax -n "__fish_ax_using_subcommand edit" -l on-end-timeout -d 'The longest that may run' -r
 complete -c ax -n "__fish_ax_using_subcommand edit" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
@@ -385,6 +391,7 @@ complete -c ax -n "__fish_ax_using_subcommand edit" -l db -d 'The database [defa
 complete -c ax -n "__fish_ax_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand edit" -l no-on-end -d 'Run nothing when the job has ended'
 complete -c ax -n "__fish_ax_using_subcommand edit" -l no-group -d 'Take the job out of its group'
 complete -c ax -n "__fish_ax_using_subcommand edit" -l no-mutex -d 'Let the job run whoever has its mutex'
 complete -c ax -n "__fish_ax_using_subcommand edit" -l json -d 'The same as --format json'
@@ -460,6 +467,8 @@ hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l on-end -d 'Run this shell text once when the job has ended; `ax help hooks` says what it sees' -r -f -a "(__fish_complete_command)"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l on-end-timeout -d 'The longest that may run [default: `$AX_DEFAULT_ON_END_TIMEOUT`, else 60s]' -r
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s e -l env -d 'Set a variable for the job' -r
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
@@ -472,6 +481,7 @@ complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcomma
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l replace -d 'Take the place of the schedule that has the name'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l no-on-end -d 'Run nothing when the job has ended'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -496,6 +506,8 @@ hold\t'Stop and let a person decide'
 fail\t'Count it as failed for good'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s g -l group -d 'Run no more jobs of this group at once than `ax group set` says' -r
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l mutex -d 'Never run two jobs with the same key at once, over all runners' -r
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l on-end -d 'Run this shell text once when the job has ended; `ax help hooks` says what it sees' -r -f -a "(__fish_complete_command)"
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l on-end-timeout -d 'The longest that may run [default: `$AX_DEFAULT_ON_END_TIMEOUT`, else 60s]' -r
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s C -l cwd -d 'Run in this directory [default: this one]' -r -f -a "(__fish_complete_directories)"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s e -l env -d 'Set a variable for the job' -r
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
@@ -510,6 +522,7 @@ never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l dry-run -d 'Show what would be made, and make nothing'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l replace -d 'Take the place of the schedules that have the names'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l system -d 'Read a crontab of the system, with a user before each command'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l no-on-end -d 'Run nothing when the job has ended'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l clean-env -d 'Start from an empty environment, but for HOME, PATH, USER, LOGNAME and SHELL'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -707,6 +720,11 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand bench" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand help" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
 complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

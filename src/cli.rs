@@ -36,7 +36,8 @@ pub use showing::*;
 #[command(name = "ax", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "\
 Exit codes: 0 done, 1 what was asked about failed, 2 usage, 3 no such job,
-4 not allowed in this state, 5 the store cannot be used, 124 out of time.")]
+4 not allowed in this state, 5 the store cannot be used, 124 out of time.
+`ax help` shows topics, too: exit-codes, states, selectors, times, hooks, ...")]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -116,11 +117,16 @@ pub enum Command {
     Status(StatusArgs),
     /// Measure what this machine gives, and how much of it ax reaches
     Bench(BenchArgs),
+    /// Show the help of a command, or of a topic
+    Help(HelpArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the man pages into a directory
     #[command(hide = true)]
     Man(ManArgs),
+    /// Run one hook
+    #[command(name = "__hook", hide = true)]
+    Hook(HookArgs),
     /// Supervise jobs for one worker of a runner
     #[command(name = "__supervise", hide = true)]
     Supervise(SuperviseArgs),
@@ -155,8 +161,10 @@ impl Command {
             Self::Logs(_)
             | Self::Snooze(_)
             | Self::Progress(_)
+            | Self::Help(_)
             | Self::Completions(_)
             | Self::Man(_)
+            | Self::Hook(_)
             | Self::Supervise(_) => false,
         }
     }

@@ -3,7 +3,8 @@
 //! ```text
 //! ax.db.d/            0700
 //!   out/              output: `12.1.log` of job 12's first attempt, spool files of supervisors
-//!   locks/            `runner-3` held by a runner, `runner-3.0` the journal of a supervisor
+//!   locks/            `runner-3` held by a runner, `runner-3.0` the journal of a supervisor,
+//!                     `hook-7` held by the process that runs hook 7
 //!   wake/             `3`: the datagram socket that wakes runner 3
 //! ```
 
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::statfs::{self, FsType};
 use nix::unistd::{AccessFlags, access};
 
+use crate::job::hook::HookId;
 use crate::job::{JobId, RunnerId};
 
 /// Where the database is when nobody says: `$XDG_DATA_HOME/ax/ax.db`, else
@@ -121,6 +123,11 @@ impl DataDir {
         self.locks().join(format!("runner-{runner}.{serial}"))
     }
 
+    /// The lock that the process holds that runs a hook.
+    pub fn hook_lock(&self, hook: HookId) -> PathBuf {
+        self.locks().join(format!("hook-{hook}"))
+    }
+
     /// The journals of a runner's supervisors, in no order; none if there is
     /// no directory.
     ///
@@ -142,7 +149,8 @@ impl DataDir {
         Ok(found)
     }
 
-    /// The spool file that belongs to the supervisor with this journal.
+    /// The spool file that belongs to the supervisor with this journal, or to
+    /// the process with this lock that runs a hook.
     pub fn spool(&self, journal: &Path) -> PathBuf {
         let mut name = journal.file_name().unwrap_or_default().to_owned();
         name.push(".spool");

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 
+use crate::job::hook::OnEnd;
 use crate::job::settings::PRIORITIES;
 use crate::job::{Codes, Settings, limits};
 use crate::when;
@@ -53,6 +54,8 @@ pub const NAMES: &[&str] = &[
     "mutex",
     "retry_on",
     "no_retry_on",
+    "on_end",
+    "on_end_timeout",
 ];
 
 /// Writes one setting; tells whether there is one of this name.
@@ -74,6 +77,8 @@ pub fn set(settings: &mut Settings, name: &str, value: Value<'_>) -> Result<bool
         "mutex" => settings.mutex = Some(label("mutex", value)?),
         "retry_on" => settings.retry_on = Some(codes(value)?),
         "no_retry_on" => settings.no_retry_on = Some(codes(value)?),
+        "on_end" => settings.on_end = Some(on_end(value)?),
+        "on_end_timeout" => settings.on_end_timeout = Some(positive_duration(value)?),
         _ => return Ok(false),
     }
     Ok(true)
@@ -104,6 +109,22 @@ fn label(what: &str, value: Value<'_>) -> Result<String, String> {
 /// Reads a duration: a text, or a number of seconds.
 pub fn duration(value: Value<'_>) -> Result<std::time::Duration, String> {
     when::duration(duration_text(value)?)
+}
+
+/// Reads a duration that is not 0.
+pub fn positive_duration(value: Value<'_>) -> Result<std::time::Duration, String> {
+    when::positive_duration(duration_text(value)?)
+}
+
+/// Reads the shell text of a hook; `false` is none.
+pub fn on_end(value: Value<'_>) -> Result<OnEnd, String> {
+    match value {
+        Value::Text(text) => OnEnd::run(text.into()),
+        Value::Flag(false) => Ok(OnEnd(None)),
+        Value::Number(_) | Value::Flag(true) | Value::Other(_) => {
+            Err(value.is_not("a text, or false for none,"))
+        }
+    }
 }
 
 fn duration_text(value: Value<'_>) -> Result<&str, String> {
@@ -150,6 +171,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("AX_DEFAULT_TIMEOUT", "timeout"),
     ("AX_DEFAULT_MAX_RETRIES", "max_retries"),
     ("AX_DEFAULT_RETRY_DELAY", "retry_delay"),
+    ("AX_DEFAULT_ON_END_TIMEOUT", "on_end_timeout"),
 ];
 
 /// Reads the defaults that the environment changes; an empty variable says nothing.

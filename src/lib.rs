@@ -82,6 +82,10 @@
 //!   is written beside it and read by whoever has it: its runner each turn, a
 //!   supervisor without a runner each second. It is decided where the attempt
 //!   ends, in the same transaction, so one of the two wins.
+//! - **A hook is owed with the end.** A trigger writes it, in the commit in which
+//!   the job (or the last of a run) ends; no other job pays for it. A runner
+//!   takes it and starts a process, which begins it by one guarded write: so it
+//!   is begun at most once, and by somebody as long as a runner lives.
 //! - **Nobody waits for the end of a pipe.** Output goes straight into a file.
 
 pub mod bench;

@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Arg, Args, ValueEnum, ValueHint};
 
 use super::format::Show;
 use super::schedule::cron;
 use crate::job::settings::PRIORITIES;
 use crate::job::timetable::{Tz, zone};
 use crate::job::{Codes, Cron, Timeout};
-use crate::when::{duration, factor, timeout};
+use crate::when::{duration, factor, positive_duration, timeout};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ A line of --from: {\"command\": \"text\" | \"argv\": [...], \"name\", \"key\",
 \"after\": [id or key, ...], \"on_failure\", \"after_any\", \"priority\", \"delay\" | \"at\",
 \"timeout\", \"kill_after\", \"max_retries\", \"retry_delay\", \"retry_backoff\",
 \"retry_max_delay\", \"on_lost\", \"hold\", \"group\", \"mutex\", \"retry_on\",
-\"no_retry_on\", \"cwd\", \"env\": {...}}")]
+\"no_retry_on\", \"on_end\", \"on_end_timeout\", \"cwd\", \"env\": {...}}")]
 pub struct AddArgs {
     /// What people call the job
     #[arg(short, long)]
@@ -80,7 +80,7 @@ pub struct AddArgs {
 
 /// How a job runs.
 #[derive(Debug, Args)]
-pub struct JobArgs {
+pub struct SettingArgs {
     /// Higher runs first; a point is worth an hour of waiting, so that none waits for ever [default: `$AX_DEFAULT_PRIORITY`, else 5]
     #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
     pub priority: Option<i64>,
@@ -123,6 +123,22 @@ pub struct JobArgs {
     /// Never run two jobs with the same key at once, over all runners
     #[arg(long, value_name = "KEY")]
     pub mutex: Option<String>,
+    /// Run this shell text once when the job has ended; `ax help hooks` says what it sees
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString, conflicts_with = "no_on_end")]
+    pub on_end: Option<OsString>,
+    /// Run nothing when the job has ended
+    #[arg(long)]
+    pub no_on_end: bool,
+    /// The longest that may run [default: `$AX_DEFAULT_ON_END_TIMEOUT`, else 60s]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = positive_duration)]
+    pub on_end_timeout: Option<Duration>,
+}
+
+/// Where and how a job runs.
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    #[command(flatten)]
+    pub settings: SettingArgs,
     /// Run in this directory [default: this one]
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cwd: Option<PathBuf>,
@@ -208,6 +224,7 @@ Examples:
   ax edit 12 --priority 9 --timeout 2h
   ax edit last --at 'tomorrow 02:00'
   ax edit 12 -- ./report.sh --all      another command")]
+#[command(mut_args(without_default))]
 pub struct EditArgs {
     /// Which job
     pub id: String,
@@ -220,57 +237,26 @@ pub struct EditArgs {
     /// Run then: 2026-12-01 02:00, 02:00, tomorrow 02:00, fri 22:30, or RFC 3339
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// Higher runs first
-    #[arg(short, long, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(PRIORITIES))]
-    pub priority: Option<i64>,
-    /// The longest an attempt may run, or `none`
-    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = timeout)]
-    pub timeout: Option<Timeout>,
-    /// Between TERM and KILL when an attempt is stopped
-    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
-    pub kill_after: Option<Duration>,
-    /// Failures after which another attempt is made
-    #[arg(
-        short = 'r',
-        long,
-        visible_alias = "retries",
-        value_name = "N",
-        allow_negative_numbers = true
-    )]
-    pub max_retries: Option<u32>,
-    /// The wait before the first retry
-    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
-    pub retry_delay: Option<Duration>,
-    /// By what each further wait is longer (1 or more)
-    #[arg(long, value_name = "FACTOR", value_parser = factor)]
-    pub retry_backoff: Option<f64>,
-    /// The longest wait between attempts
-    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
-    pub retry_max_delay: Option<Duration>,
-    /// Try again only after these exit codes: 1,2,10-20
-    #[arg(long, value_name = "CODES")]
-    pub retry_on: Option<Codes>,
-    /// Do not try again after these exit codes
-    #[arg(long, value_name = "CODES")]
-    pub no_retry_on: Option<Codes>,
-    /// When an outcome is unknown
-    #[arg(long, value_name = "POLICY")]
-    pub on_lost: Option<OnLost>,
-    /// Run no more jobs of this group at once than `ax group set` says
-    #[arg(short, long, value_name = "NAME", conflicts_with = "no_group")]
-    pub group: Option<String>,
+    #[command(flatten)]
+    pub settings: SettingArgs,
     /// Take the job out of its group
-    #[arg(long)]
+    #[arg(long, conflicts_with = "group")]
     pub no_group: bool,
-    /// Never run two jobs with the same key at once, over all runners
-    #[arg(long, value_name = "KEY", conflicts_with = "no_mutex")]
-    pub mutex: Option<String>,
     /// Let the job run whoever has its mutex
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mutex")]
     pub no_mutex: bool,
     /// Another command: one word is shell text (`-` reads it from standard input), several words are run as they are
     #[arg(trailing_var_arg = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// What is said of a default is not true of a job that has its values.
+fn without_default(arg: Arg) -> Arg {
+    let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
+    match help.split_once(" [default: ") {
+        Some((what, _)) => arg.help(what.to_owned()),
+        None => arg,
+    }
 }

@@ -45,6 +45,20 @@ pub struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Topics: exit-codes, states, selectors, times, environment, hooks, flows.
+
+Examples:
+  ax help
+  ax help schedule add
+  ax help exit-codes")]
+pub struct HelpArgs {
+    /// A command, or a topic
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// Which shell
     pub shell: clap_complete::Shell,

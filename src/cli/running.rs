@@ -60,6 +60,7 @@ the ids of the jobs. Everything is checked before anything is written.
   timezone = \"Europe/Berlin\"   # else that of $TZ, or of the machine
   catch_up = \"one\"             # none, one or all
   overlap = \"skip\"             # skip, queue or allow
+  on_end = \"./alert.sh\"        # once a run has ended: `ax help hooks`
 
   [retry]                      # the whole chain, when a job of it is dead
   max = 2
@@ -81,6 +82,14 @@ pub enum OnStop {
     Detach,
     /// They are stopped and go back to the queue
     Kill,
+}
+
+#[derive(Debug, Args)]
+pub struct HookArgs {
+    /// The hook to run
+    pub hook: i64,
+    /// The runner that has taken it
+    pub runner: i64,
 }
 
 #[derive(Debug, Args)]

@@ -3,11 +3,10 @@
 use std::io;
 
 use super::add::draft;
-use super::job_options::{check_label, on_lost};
+use super::job_options::{check_label, settings};
 use super::{Answer, Context, alive, select, words};
 use crate::cli::EditArgs;
 use crate::failure::Failure;
-use crate::job::Settings;
 use crate::output::edited::EditedJob;
 use crate::store::{Edit, Error};
 
@@ -30,8 +29,6 @@ pub(super) fn run(args: EditArgs, context: &mut Context<'_>) -> Result<Answer, F
 /// What is to change.
 fn edit(args: &EditArgs, context: &Context<'_>) -> Result<Edit, Failure> {
     check_label("name", args.name.as_deref())?;
-    check_label("group", args.group.as_deref())?;
-    check_label("mutex", args.mutex.as_deref())?;
     let command = match args.command.as_slice() {
         [] => None,
         words => Some(words::command(words, &mut io::stdin().lock())?),
@@ -40,21 +37,7 @@ fn edit(args: &EditArgs, context: &Context<'_>) -> Result<Edit, Failure> {
         name: args.name.clone(),
         command,
         due: draft::due(args.delay, args.at.as_deref(), context.now())?,
-        settings: Settings {
-            priority: args.priority,
-            timeout: args.timeout,
-            kill_after: args.kill_after,
-            max_retries: args.max_retries,
-            retry_delay: args.retry_delay,
-            retry_backoff: args.retry_backoff,
-            retry_max_delay: args.retry_max_delay,
-            on_lost: args.on_lost.map(on_lost),
-            hold: None,
-            group: args.group.clone(),
-            mutex: args.mutex.clone(),
-            retry_on: args.retry_on.clone(),
-            no_retry_on: args.no_retry_on.clone(),
-        },
+        settings: settings(&args.settings)?,
         no_group: args.no_group,
         no_mutex: args.no_mutex,
     })

@@ -5,9 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::surroundings::{self, directory};
-use crate::cli::{self, JobArgs};
+use crate::cli::{self, JobArgs, SettingArgs};
 use crate::failure::Failure;
 use crate::fields;
+use crate::job::hook::OnEnd;
 use crate::job::{Command, EnvBlock, NewJob, OnLost, Place, Settings, Timestamp, limits};
 
 /// How a job runs and where.
@@ -23,10 +24,8 @@ impl JobOptions {
     pub(super) fn read(args: &JobArgs) -> Result<Self, Failure> {
         let environment =
             fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
-        check_label("group", args.group.as_deref())?;
-        check_label("mutex", args.mutex.as_deref())?;
         Ok(Self {
-            settings: settings(args).or(&environment),
+            settings: settings(&args.settings)?.or(&environment),
             place: place(args)?,
             extra_env: extra_env(args)?,
         })
@@ -42,8 +41,14 @@ impl JobOptions {
     }
 }
 
-fn settings(args: &JobArgs) -> Settings {
-    Settings {
+/// What the options say about how a job runs.
+///
+/// # Errors
+/// Names what cannot be kept, or shown without harm.
+pub(super) fn settings(args: &SettingArgs) -> Result<Settings, Failure> {
+    check_label("group", args.group.as_deref())?;
+    check_label("mutex", args.mutex.as_deref())?;
+    Ok(Settings {
         priority: args.priority,
         timeout: args.timeout,
         kill_after: args.kill_after,
@@ -57,6 +62,18 @@ fn settings(args: &JobArgs) -> Settings {
         mutex: args.mutex.clone(),
         retry_on: args.retry_on.clone(),
         no_retry_on: args.no_retry_on.clone(),
+        on_end: on_end(args)?,
+        on_end_timeout: args.on_end_timeout,
+    })
+}
+
+fn on_end(args: &SettingArgs) -> Result<Option<OnEnd>, Failure> {
+    match &args.on_end {
+        _ if args.no_on_end => Ok(Some(OnEnd(None))),
+        None => Ok(None),
+        Some(text) => OnEnd::run(text.as_bytes().to_vec())
+            .map(Some)
+            .map_err(|why| Failure::usage(format!("--on-end: {why}"))),
     }
 }
 
@@ -65,7 +82,7 @@ pub(super) fn check_label(what: &str, label: Option<&str>) -> Result<(), Failure
     label.map_or(Ok(()), |label| limits::label(what, label)).map_err(Failure::usage)
 }
 
-pub(super) const fn on_lost(policy: cli::OnLost) -> OnLost {
+const fn on_lost(policy: cli::OnLost) -> OnLost {
     match policy {
         cli::OnLost::Requeue => OnLost::Requeue,
         cli::OnLost::Hold => OnLost::Hold,

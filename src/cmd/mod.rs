@@ -15,7 +15,9 @@ mod doctor;
 mod edit;
 mod failures;
 mod group;
+mod help;
 mod hold;
+mod hook;
 mod inside;
 mod job_options;
 mod list;
@@ -147,6 +149,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Apply(args) => apply::run(args, context),
         Command::Bench(args) => bench::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
+        Command::Help(args) => help::run(&args, context),
         Command::Man(args) => man::run(&args),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::List(args) => list::run(args, context),
@@ -169,6 +172,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Status(args) => status::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Recover(args) => recover::run(args, context),
+        Command::Hook(args) => hook::run(args, context),
         Command::Supervise(args) => supervise::run(args, context),
     }
 }

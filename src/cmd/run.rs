@@ -23,6 +23,7 @@ use crate::cli::{self, RunArgs};
 use crate::clock::SystemClock;
 use crate::crash;
 use crate::data_dir::DataDir;
+use crate::exec::hook::HookProcesses;
 use crate::exec::lock;
 use crate::exec::process::Identity;
 use crate::exec::{Site, Supervised};
@@ -34,6 +35,7 @@ use crate::output;
 use crate::output::list::{Empty, JobList, More};
 use crate::output::progress::Progress;
 use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
+use crate::sched::hooks::Hooks;
 use crate::sched::pool::{MakeExecutor, Pool};
 use crate::sched::wake::Bell;
 use crate::sched::{AHEAD, RunEvent};
@@ -172,6 +174,8 @@ fn serve(
         .map_err(|error| {
             Failure::failed(format!("{workers} workers cannot be started: {error}"))
         })?;
+    let launcher = HookProcesses::new(&settings.db, settings.runner);
+    let hooks = Hooks::new(Box::new(launcher), workers);
     let wakes = Wakes { workers: from_workers, bell: ringing, signals: signalled };
     let scheduler = thread::Builder::new()
         .name("scheduler".to_owned())
@@ -181,7 +185,8 @@ fn serve(
                 failed |= event.is_failure();
                 let _ = told.try_send(event.clone());
             };
-            let end = Drive::new(settings, pool, wakes, store, &SystemClock, &mut watch).run();
+            let end =
+                Drive::new(settings, pool, hooks, wakes, store, &SystemClock, &mut watch).run();
             end.map(|end| (end, failed))
         })
         .map_err(|error| Failure::failed(format!("the scheduler cannot be started: {error}")))?;

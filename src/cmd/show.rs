@@ -49,7 +49,8 @@ fn look_at(store: &mut dyn Store, dir: &DataDir, id: JobId, env: bool) -> Result
     let children: Vec<_> = downwards.map(|edge| (edge.child, edge.seen.edge.kind)).collect();
     let parents = job.dependencies.iter().map(|edge| edge.seen.edge.parent);
     let nodes = deps::nodes(store, parents.chain(children.iter().map(|(child, _)| *child)))?;
-    Ok(Shown { job, environment, history, children, nodes, output })
+    let hooks = store.hooks(id)?;
+    Ok(Shown { job, environment, history, children, nodes, output, hooks })
 }
 
 /// The last lines of the last attempt. Output that cannot be read hides

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Finding, Mending, Patient};
 use crate::exec::lock::is_locked;
+use crate::job::hook::HookId;
 use crate::job::{JobId, RunnerId};
 use crate::sched::recover::Error;
 use crate::store::{Cure, Fault, FaultKind, Repair};
@@ -18,7 +19,9 @@ pub(super) fn check(patient: &mut Patient<'_>) -> Result<Vec<Finding>, Error> {
     let traces = [patient.dir.locks(), patient.dir.wake()].map(|dir| names(&dir)).concat();
     let mut findings = missing_outputs(patient, &outputs)?;
     findings.extend(stray_outputs(patient, &outputs)?);
-    findings.extend(traces_of_the_gone(patient, outputs.into_iter().chain(traces))?);
+    let all: Vec<_> = outputs.into_iter().chain(traces).collect();
+    findings.extend(traces_of_hooks(patient, &all)?);
+    findings.extend(traces_of_the_gone(patient, all.into_iter())?);
     Ok(findings)
 }
 
@@ -101,6 +104,30 @@ fn traces_of_the_gone(
         findings.push(Finding::repairable("stray file", what, Mending::Remove(path)));
     }
     Ok(findings)
+}
+
+/// Locks and spool files of processes that ran hooks, and are gone. Those of a
+/// hook that has not ended may tell what became of it.
+fn traces_of_hooks(patient: &mut Patient<'_>, listed: &[PathBuf]) -> Result<Vec<Finding>, Error> {
+    let open: HashSet<_> = patient.store.open_hooks()?.iter().map(|hook| hook.id).collect();
+    let mut findings = Vec::new();
+    for path in listed {
+        let Some(hook) = hook_of(path) else { continue };
+        let is_alive = is_locked(&patient.dir.hook_lock(hook)).unwrap_or(false);
+        if !open.contains(&hook) && !is_alive && is_there(path) {
+            let what = format!("{} was left by the process of a hook that ended", path.display());
+            findings.push(Finding::repairable("stray file", what, Mending::Remove(path.clone())));
+        }
+    }
+    Ok(findings)
+}
+
+/// Reads `hook-3` and `hook-3.spool`.
+fn hook_of(path: &Path) -> Option<HookId> {
+    let name = path.file_name()?.to_str()?;
+    let number = name.trim_start_matches('.').strip_prefix("hook-")?.split('.').next()?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|_| is_number).map(HookId)
 }
 
 fn is_alive(patient: &Patient<'_>, runner: RunnerId) -> bool {

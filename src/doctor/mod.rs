@@ -99,7 +99,7 @@ pub fn examine(patient: &mut Patient<'_>) -> Result<Vec<Finding>, Failure> {
     let faults = patient.store.check(patient.now)?;
     let is_whole = !faults.iter().any(store::hides_rows);
     let mut findings = permissions::check(patient);
-    for check in [runners::check, files::check] {
+    for check in [runners::check, runners::check_hooks, files::check] {
         match check(patient) {
             Ok(found) => findings.extend(found),
             // What cannot be read has been found already, and is told of.

@@ -278,3 +278,55 @@ fn the_cure_of_a_missing_parent_works_also_when_the_job_was_skipped_meanwhile() 
     assert_eq!(gone.expect("removed"), 1);
     assert_eq!(ward.examine(), []);
 }
+
+/// A hook of job 1 that runner 99 has taken, of which nobody has heard.
+fn taken_hook(ward: &Ward, started_at: &str) {
+    ward.sql(&format!(
+        "INSERT INTO ax_jobs (id, command, status, finished_at) VALUES (1, 'true', 'success', 1767225600000);
+         INSERT INTO ax_hooks (id, job_id, status, attempt, command, timeout, owed_at, owner, started_at)
+         VALUES (7, 1, 'success', 0, 'true', 60000, 1767225600000, 99, {started_at})"
+    ));
+}
+
+#[test]
+fn a_hook_that_nobody_runs_is_for_the_next_runner() {
+    for (started_at, cure) in [
+        ("NULL", "the next `ax run` runs it"),
+        ("1767225600000", "the next `ax run` tells it as unknown; it is not run again"),
+    ] {
+        let mut ward = Ward::new();
+        taken_hook(&ward, started_at);
+        let findings = ward.examine();
+        assert_eq!((findings.len(), findings[0].check), (1, "no runner"), "{findings:?}");
+        assert_eq!(
+            findings[0].what,
+            "a hook of job 1 is with a runner that is gone, and nobody runs it"
+        );
+        assert_eq!(findings[0].cure, cure);
+    }
+}
+
+#[test]
+fn a_hook_that_a_process_runs_is_healthy_and_what_it_leaves_is_cleared_away() {
+    let mut ward = Ward::new();
+    taken_hook(&ward, "1767225600000");
+    let lock = hold(ward.dir.hook_lock(crate::job::hook::HookId(7)));
+    touch(ward.dir.out().join("hook-7.spool"));
+    assert_eq!(ward.examine(), []);
+    drop(lock);
+    ward.sql("UPDATE ax_hooks SET ended_at = 1767225600000, outcome = 'exited'");
+    assert_eq!(ward.checks(), ["stray file", "stray file"]);
+    assert_eq!(ward.treat(), Vec::<&str>::new());
+}
+
+#[test]
+fn a_hook_with_nonsense_in_it_is_named() {
+    let mut ward = Ward::new();
+    taken_hook(&ward, "NULL");
+    ward.sql(
+        "PRAGMA ignore_check_constraints = on;
+         UPDATE ax_hooks SET ended_at = 1767225600000, timeout = 0",
+    );
+    let findings = ward.examine();
+    assert!(findings[0].what.starts_with("timeout of a hook of job 1 is 0"), "{findings:?}");
+}

@@ -128,7 +128,8 @@ impl Hand {
     }
 }
 
-fn outcome(status: WaitStatus) -> Outcome {
+/// What the status of a process that ended means.
+pub(super) fn outcome(status: WaitStatus) -> Outcome {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => Outcome::Exited(code),
         (None, Some(signal)) => Outcome::Signaled(signal),

@@ -147,7 +147,7 @@ impl Site {
     }
 }
 
-fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
+pub(super) fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
     let c_string = |word: &OsString| CString::new(word.clone().into_vec());
     words.iter().map(c_string).collect::<Result<_, _>>().map_err(io::Error::other)
 }
@@ -155,7 +155,7 @@ fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
 /// The way supervisors start: whatever this process ignores or blocks, they
 /// ignore nothing, and every signal is blocked from the first moment. Ctrl-C
 /// in the terminal of the runner doesn't end one that is not yet out of reach.
-fn attributes() -> Result<PosixSpawnAttr, Errno> {
+pub(super) fn attributes() -> Result<PosixSpawnAttr, Errno> {
     let mut attributes = PosixSpawnAttr::init()?;
     let flags = PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK;
     attributes.set_flags(flags)?;

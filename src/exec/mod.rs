@@ -7,12 +7,12 @@
 //! In the runner: [`supervised`] starts supervisors and hears their reports.
 //! In the supervisor: [`supervisor`] is its life, `hand` the job it has,
 //! `spawn` starts it, `ladder` stops it, [`spool`] takes its output, `reports`
-//! tells of it. Between
-//! them: `protocol`, and the [`journal`] that tells what a dead supervisor had
+//! tells of it. [`hook`] runs what is owed once a job has ended. Between them: `protocol`, and the [`journal`] that tells what a dead supervisor had
 //! done. For whoever cleans up: [`lock`], [`process`] and [`sweep`].
 
 mod entry;
 mod hand;
+pub mod hook;
 mod hosted;
 pub mod journal;
 pub mod kept;

@@ -8,7 +8,7 @@ pub const SHORT: u64 = 8 * 1024;
 pub const LIMIT: u64 = 64 * 1024 * 1024;
 
 /// The smallest limit that can be kept, see [`crate::exec::spool`].
-const LEAST_LIMIT: u64 = 256 * 1024;
+pub(super) const LEAST_LIMIT: u64 = 256 * 1024;
 
 /// How many bytes of an output's end are looked at for its last line.
 pub(super) const TAIL: u64 = 16 * 1024;

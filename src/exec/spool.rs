@@ -117,13 +117,15 @@ impl Spool {
                 return Captured { bytes: Vec::new(), written: length, in_file: true, last_line };
             }
         }
+        self.take()
+    }
+
+    /// Takes the output along, however long it is: its beginning and its end.
+    pub fn take(&mut self) -> Captured {
+        let length = self.file.as_mut().map_or(0, |file| file.bound(self.limit));
         match &self.file {
             Ok(file) => file.inline(length),
-            Err(why) => {
-                let line = format!("[ax: the output could not be kept: {why}]");
-                let bytes = format!("{line}\n").into_bytes();
-                Captured { bytes, last_line: line, ..Captured::default() }
-            }
+            Err(why) => unkept(why),
         }
     }
 
@@ -142,6 +144,12 @@ impl Spool {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+fn unkept(why: &str) -> Captured {
+    let line = format!("[ax: the output could not be kept: {why}]");
+    let bytes = format!("{line}\n").into_bytes();
+    Captured { bytes, last_line: line, ..Captured::default() }
 }
 
 /// Whether another job can have the file.

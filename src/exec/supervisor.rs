@@ -422,7 +422,8 @@ fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::other(format!("{}: {}", path.display(), reason(error)))
 }
 
-fn close_strays() -> io::Result<()> {
+/// Closes every descriptor above 2, whoever left it open.
+pub(super) fn close_strays() -> io::Result<()> {
     let numbers: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();

@@ -20,10 +20,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::job::hook::RunHook;
 use crate::job::timetable::Tz;
 use crate::job::{
-    CatchUp, Chain, ChainRetry, Command, Cron, EnvBlock, Kind, NewJob, Overlap, ParentRef, Place,
-    Settings, Timestamp,
+    CatchUp, Chain, ChainRetry, Command, Cron, EnvBlock, Hook, Kind, NewJob, Overlap, ParentRef,
+    Place, Settings, Timestamp,
 };
 
 pub use error::FlowError;
@@ -38,6 +39,8 @@ pub struct Flow {
     pub jobs: Vec<FlowJob>,
     /// How often the whole chain is started again when a job is dead.
     pub retry: ChainRetry,
+    /// What is run when a run of it has ended.
+    pub on_end: Option<Hook>,
     /// When it is started again and again, if it is.
     pub schedule: Option<FlowSchedule>,
 }
@@ -82,6 +85,7 @@ impl Flow {
             flow: Some(self.name.clone()),
             jobs: self.jobs.iter().map(|job| job.to_job(place, defaults)).collect(),
             retry: self.retry,
+            on_end: self.on_end.clone().map(|hook| RunHook { hook, cwd: place.cwd.clone() }),
         }
     }
 }

@@ -64,13 +64,24 @@ struct Draft {
     wishes: Vec<Wish>,
 }
 
-const ROOT: &[&str] =
-    &["name", "schedule", "timezone", "catch_up", "overlap", "defaults", "retry", "jobs"];
+const ROOT: &[&str] = &[
+    "name",
+    "schedule",
+    "timezone",
+    "catch_up",
+    "overlap",
+    "on_end",
+    "on_end_timeout",
+    "defaults",
+    "retry",
+    "jobs",
+];
 
 impl Reader {
     fn flow(&mut self, file: &str, root: &DeTable<'_>) -> Option<Flow> {
         let mut name = Path::new(file).file_stem()?.to_string_lossy().into_owned();
         let mut defaults = Options::default();
+        let mut own = Settings::default();
         let mut retry = ChainRetry::default();
         let mut recurrence = Recurrence::default();
         let mut drafts = Vec::new();
@@ -80,6 +91,10 @@ impl Reader {
                 "name" => name = self.take(value, |value| label("name", value)).unwrap_or(name),
                 "schedule" | "timezone" | "catch_up" | "overlap" => {
                     self.recurrence(&mut recurrence, key, span, value);
+                }
+                "on_end" | "on_end_timeout" => {
+                    let set = |value: fields::Value<'_>| fields::set(&mut own, key, value);
+                    self.take(value, set);
                 }
                 "defaults" => defaults = self.defaults(value),
                 "retry" => retry = self.retry(value),
@@ -94,7 +109,8 @@ impl Reader {
             self.wrong(jobs, "the flow has no jobs; one is `[jobs.NAME]` with `run = \"…\"`");
         }
         let jobs = self.finish(&defaults, drafts)?;
-        Some(Flow { name, jobs, retry, schedule: self.schedule(recurrence) })
+        let schedule = self.schedule(recurrence);
+        Some(Flow { name, jobs, retry, on_end: own.hook(), schedule })
     }
 
     fn recurrence(

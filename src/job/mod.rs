@@ -6,9 +6,10 @@
 //! met), [`phase`] (what a person is told of a job that is not running),
 //! [`settings`] (what a job gets where nothing was said), [`codes`] (sets of exit
 //! codes), [`cause`] and [`shape`](mod@shape) (which failures are alike), [`limits`]
-//! (what names may be), [`graph`] (who waits for whom in a batch), [`cron`] (what a
-//! cron expression is), [`timetable`] (when it comes by the clock of a zone) and
-//! [`schedule`] (what becomes of a start whose time has come).
+//! (what names may be), [`graph`] (who waits for whom in a batch), [`hook`] (what is
+//! run once a job has ended), [`cron`] (what a cron expression is), [`timetable`]
+//! (when it comes by the clock of a zone) and [`schedule`] (what becomes of a start
+//! whose time has come).
 
 mod bytes;
 pub mod cause;
@@ -17,6 +18,7 @@ pub mod command;
 pub mod cron;
 pub mod dependency;
 pub mod graph;
+pub mod hook;
 pub mod limits;
 pub mod phase;
 pub mod schedule;
@@ -39,6 +41,7 @@ pub use codes::Codes;
 pub use command::Command;
 pub use cron::Cron;
 pub use dependency::{Edge, Kind};
+pub use hook::Hook;
 pub use schedule::{CatchUp, Chain, ChainRetry, NewSchedule, Overlap, Recurrence, Schedule};
 pub use settings::{Place, Settings, Timeout};
 pub use state::{Event, State};
@@ -301,6 +304,11 @@ pub struct NewJob {
     pub group: Option<String>,
     /// What no two jobs have at once.
     pub mutex: Option<String>,
+    /// What is run when it has ended.
+    pub on_end: Option<Hook>,
+    /// Whether something is run when the run that it belongs to has ended.
+    #[serde(default)]
+    pub ends_run: bool,
     /// Wait for a person before the first start.
     pub hold: bool,
     /// The dependencies.
@@ -388,6 +396,8 @@ pub struct Job {
     pub progress: Option<u8>,
     /// What that attempt said about it.
     pub progress_text: Option<String>,
+    /// What is run when it has ended.
+    pub on_end: Option<Hook>,
     /// What keeps it from being taken while it is ready.
     pub blocked: Option<phase::Blocked>,
     /// Its dependencies.

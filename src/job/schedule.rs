@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::hook::RunHook;
 use super::{JobId, Kind, NewJob, ParentRef, Timestamp, Timetable, graph};
 
 /// Jobs that are started together: those of a flow, or a single one.
@@ -22,6 +23,9 @@ pub struct Chain {
     pub jobs: Vec<NewJob>,
     /// How often they are started again from the first.
     pub retry: ChainRetry,
+    /// What is run when all of them have ended.
+    #[serde(default)]
+    pub on_end: Option<RunHook>,
 }
 
 impl Chain {

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Codes, Command, EnvBlock, IfExists, NewJob, OnLost, Timestamp};
+use super::hook::{self, OnEnd};
+use super::{Codes, Command, EnvBlock, Hook, IfExists, NewJob, OnLost, Timestamp};
 
 /// The priority of a job that names none.
 pub const PRIORITY: i64 = 5;
@@ -65,6 +66,10 @@ pub struct Settings {
     pub retry_on: Option<Codes>,
     /// Exit codes after which none is made.
     pub no_retry_on: Option<Codes>,
+    /// What is run when it has ended.
+    pub on_end: Option<OnEnd>,
+    /// The longest that may run.
+    pub on_end_timeout: Option<Duration>,
 }
 
 impl Settings {
@@ -85,7 +90,16 @@ impl Settings {
             mutex: self.mutex.clone().or_else(|| fallback.mutex.clone()),
             retry_on: self.retry_on.clone().or_else(|| fallback.retry_on.clone()),
             no_retry_on: self.no_retry_on.clone().or_else(|| fallback.no_retry_on.clone()),
+            on_end: self.on_end.clone().or_else(|| fallback.on_end.clone()),
+            on_end_timeout: self.on_end_timeout.or(fallback.on_end_timeout),
         }
+    }
+
+    /// What is run when what has these settings has ended.
+    pub fn hook(&self) -> Option<Hook> {
+        let OnEnd(command) = self.on_end.clone()?;
+        let timeout = self.on_end_timeout.unwrap_or(hook::TIMEOUT);
+        command.map(|command| Hook { command, timeout })
     }
 
     /// A job with these settings, due at `due`: without a name, a key and
@@ -114,6 +128,8 @@ impl Settings {
             extra_env: EnvBlock::default(),
             group: self.group.clone(),
             mutex: self.mutex.clone(),
+            on_end: self.hook(),
+            ends_run: false,
             hold: self.hold.unwrap_or(false),
             parents: Vec::new(),
             flow: None,

@@ -57,6 +57,7 @@ pub(crate) fn job(id: i64) -> Job {
         mutex: None,
         progress: None,
         progress_text: None,
+        on_end: None,
         blocked: None,
         dependencies: Vec::new(),
     }

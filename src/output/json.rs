@@ -16,7 +16,7 @@ use crate::job::phase::Phase;
 use crate::job::{Codes, Command, Dependency, Job, State, Timestamp};
 
 /// The fields of a job, in order.
-pub const FIELDS: [&str; 32] = [
+pub const FIELDS: [&str; 34] = [
     "id",
     "name",
     "key",
@@ -49,6 +49,8 @@ pub const FIELDS: [&str; 32] = [
     "no_retry_on",
     "progress",
     "progress_text",
+    "on_end",
+    "on_end_timeout_s",
 ];
 
 /// Names of fields as a view has them.
@@ -93,6 +95,8 @@ pub fn job(job: &Job, moment: Moment) -> Map<String, Value> {
         "no_retry_on": policy.no_retry_on.as_ref().map(Codes::to_string),
         "progress": job.progress,
         "progress_text": job.progress_text,
+        "on_end": job.on_end.as_ref().map(|hook| String::from_utf8_lossy(&hook.command)),
+        "on_end_timeout_s": job.on_end.as_ref().map(|hook| seconds(hook.timeout)),
     });
     let Value::Object(mut object) = object else { return Map::new() };
     let command = job.command.to_bytes();
@@ -267,7 +271,7 @@ mod tests {
             + r#""updated_at":"2026-12-01T02:00:00.000Z","cwd":"/tmp","flow":null,"#
             + r#""dependencies":[{"id":7,"kind":"on_failure","status":"running","met":false}],"#
             + r#""schedule":null,"group":null,"mutex":null,"retry_on":null,"no_retry_on":null,"#
-            + r#""progress":null,"progress_text":null}"#;
+            + r#""progress":null,"progress_text":null,"on_end":null,"on_end_timeout_s":null}"#;
         assert_eq!(Value::from(job(&child, example::MOMENT)).to_string(), want);
     }
 

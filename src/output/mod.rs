@@ -18,6 +18,7 @@ pub mod failed;
 pub mod failures;
 pub mod graph;
 pub mod groups;
+mod hooks;
 pub mod json;
 pub mod list;
 pub mod moved;

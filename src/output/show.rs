@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use super::graph::Node;
 use super::table::{Cell, Column, Table, labelled};
 use super::text::shorten;
-use super::{Moment, Style, View, cells, json, paint, time};
+use super::{Moment, Style, View, cells, hooks, json, paint, time};
 use crate::escape::{escape, escape_line};
 use crate::job::cause::end;
+use crate::job::hook::HookRecord;
 use crate::job::{Attempt, Codes, EnvBlock, Job, JobId, Kind};
 
 /// Neighbours that are listed; there may be 100,000 of them.
@@ -17,6 +18,9 @@ const NEIGHBOURS: usize = 20;
 
 /// The longest line of output that is shown; `ax logs` shows all of it.
 const LONGEST: usize = 400;
+
+/// So many lines of what its last hook printed are shown.
+const HOOK_LINES: usize = 10;
 
 /// All there is to say about one job.
 pub struct Shown {
@@ -32,6 +36,8 @@ pub struct Shown {
     pub nodes: HashMap<JobId, Node>,
     /// The last lines that its last attempt printed.
     pub output: Vec<u8>,
+    /// The hooks that were owed for it, oldest first.
+    pub hooks: Vec<HookRecord>,
 }
 
 /// The answer of `ax show`.
@@ -51,6 +57,7 @@ impl Shown {
         object.insert("why".to_owned(), why.into());
         object.insert("children".to_owned(), self.children_json());
         object.insert("attempts_history".to_owned(), self.history.iter().map(attempt).collect());
+        object.insert("hooks".to_owned(), self.hooks.iter().map(hooks::item).collect());
         if let Some(environment) = &self.environment {
             object.insert("environment".to_owned(), variables(environment));
         }
@@ -73,15 +80,16 @@ impl Shown {
             part("waited for by", self.neighbours(&self.children, style), style),
             part("attempts", history.lines().map(str::to_owned).collect(), style),
             part("environment", environment.map(escape).collect(), style),
-            part("last lines of output", self.output_lines(), style),
+            part("last lines of output", lines(&self.output), style),
+            part("hooks", self.hooks.iter().map(|hook| hooks::line(hook, moment)).collect(), style),
+            part("last lines of the last hook", self.hook_lines(), style),
         ]
         .concat()
     }
 
-    fn output_lines(&self) -> Vec<String> {
-        let lines = self.output.split_inclusive(|byte| *byte == b'\n');
-        let shown = |line: &[u8]| escape_line(line.strip_suffix(b"\n").unwrap_or(line));
-        lines.map(|line| shorten(&shown(line), LONGEST)).collect()
+    fn hook_lines(&self) -> Vec<String> {
+        let mut all = self.hooks.last().map_or_else(Vec::new, |hook| lines(&hook.output));
+        all.split_off(all.len().saturating_sub(HOOK_LINES))
     }
 
     fn fields(&self, moment: Moment, style: Style) -> Vec<(&'static str, String)> {
@@ -110,6 +118,7 @@ impl Shown {
             ("never on", job.policy.no_retry_on.as_ref().map(Codes::to_string)),
             ("timeout", Some(limits(job))),
             ("on lost", Some(job.policy.on_lost.as_str().to_owned())),
+            ("on end", job.on_end.as_ref().map(hooks::wish)),
             ("end", end(job.exit_code, job.signal, None)),
             ("last error", text(&job.last_error)),
             ("added", at(job.created_at)),
@@ -138,6 +147,13 @@ impl Shown {
         let title = shorten(&escape(node.title.as_bytes()), LONGEST);
         format!("{id} {state} {title} ({kind})")
     }
+}
+
+/// The lines of an output, each cut to a length.
+fn lines(output: &[u8]) -> Vec<String> {
+    let lines = output.split_inclusive(|byte| *byte == b'\n');
+    let shown = |line: &[u8]| escape_line(line.strip_suffix(b"\n").unwrap_or(line));
+    lines.map(|line| shorten(&shown(line), LONGEST)).collect()
 }
 
 /// What stands below a title has two columns less.
@@ -293,6 +309,7 @@ mod tests {
             children: vec![(JobId(9), Kind::OnFailure)],
             nodes: HashMap::from([(JobId(3), parent)]),
             output: b"starts\nno\x1b space\n".to_vec(),
+            hooks: Vec::new(),
         };
         ShownJobs { shown: vec![shown], one: true, moment: MOMENT }
     }

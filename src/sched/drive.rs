@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select, tick};
 
+use super::hooks::{self, Hooks};
 use super::pace::{self, Pace};
 use super::pool::{FromWorker, Pool};
 use super::recover::Recovered;
@@ -14,6 +15,7 @@ use crate::clock::Clock;
 use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::{Report, Stop, reason};
+use crate::job::hook::HookId;
 use crate::job::{Claim, Outcome};
 use crate::store::{self, Error, Store};
 
@@ -39,6 +41,7 @@ pub struct Drive<'a> {
     settings: Settings,
     scheduler: Scheduler,
     pool: Pool,
+    hooks: Hooks,
     wakes: Wakes,
     store: Box<dyn Store>,
     clock: &'a dyn Clock,
@@ -65,6 +68,7 @@ impl<'a> Drive<'a> {
     pub fn new(
         settings: Settings,
         pool: Pool,
+        hooks: Hooks,
         wakes: Wakes,
         store: Box<dyn Store>,
         clock: &'a dyn Clock,
@@ -77,6 +81,7 @@ impl<'a> Drive<'a> {
             scheduler,
             settings,
             pool,
+            hooks,
             wakes,
             store,
             clock,
@@ -113,6 +118,7 @@ impl<'a> Drive<'a> {
             let step = self.turn()?;
             if let Some(step) = &step {
                 self.stop_cancelled(&step.cancels);
+                self.start_hooks(step);
             }
             if self.is_done(step.as_ref())? {
                 return Ok(());
@@ -199,7 +205,7 @@ impl<'a> Drive<'a> {
             return Ok(true);
         }
         let Some(step) = step else { return Ok(false) };
-        if self.scheduler.in_hand() > 0 || self.scheduler.has_news() {
+        if self.scheduler.in_hand() > 0 || self.scheduler.has_news() || self.hooks.are_running() {
             return Ok(self.stage >= Stage::Draining && self.settings.on_stop == OnStop::Detach);
         }
         if self.stage >= Stage::Draining {
@@ -207,7 +213,7 @@ impl<'a> Drive<'a> {
         }
         match self.settings.until {
             Until::Stopped => Ok(false),
-            Until::NothingDue => Ok(!step.more && self.rest_until.is_none()),
+            Until::NothingDue => Ok(!step.more && !step.hooks_owed && self.rest_until.is_none()),
             Until::Idle if step.more => Ok(false),
             Until::Idle => match self.store.outlook(self.settings.scope) {
                 Ok(outlook) => Ok(outlook.is_idle()),
@@ -231,6 +237,7 @@ impl<'a> Drive<'a> {
                 Err(_) => unreachable!("the pool keeps a sender"),
             },
             recv(self.wakes.bell) -> _ => (),
+            recv(self.hooks.ended()) -> hook => self.hook_ended(hook.ok()),
             recv(self.wakes.signals) -> _ => self.signalled(),
             recv(polls) -> _ => self.recover(),
             default(wait) => (),
@@ -262,6 +269,9 @@ impl<'a> Drive<'a> {
         while let Ok(news) = self.wakes.workers.try_recv() {
             self.heard(news);
         }
+        while let Ok(hook) = self.hooks.ended().try_recv() {
+            self.hook_ended(Some(hook));
+        }
         while self.wakes.bell.try_recv().is_ok() {}
         while self.wakes.signals.try_recv().is_ok() {
             self.signalled();
@@ -282,14 +292,8 @@ impl<'a> Drive<'a> {
                     && let Outcome::NotStarted(why) = &ended.outcome
                     && self.stage == Stage::Serving
                 {
-                    // Said once a rest, however many go back.
-                    if self.rest_until.is_none() {
-                        let job = ended.claim.job;
-                        (self.watch)(&RunEvent::Trouble(format!(
-                            "job {job} goes back to the queue: {why}"
-                        )));
-                    }
-                    self.rest_until = Some(Instant::now() + REST);
+                    let job = ended.claim.job;
+                    self.rest(&format!("job {job} goes back to the queue: {why}"));
                 }
                 self.scheduler.note(report);
             }
@@ -336,12 +340,77 @@ impl<'a> Drive<'a> {
         (self.watch)(&RunEvent::Stopping("running jobs are stopped and go back to the queue"));
     }
 
+    /// Takes as many hooks as there is room for, and starts a process for each.
+    fn start_hooks(&mut self, step: &Step) {
+        let room = self.hooks.room();
+        if !step.hooks_owed
+            || room == 0
+            || self.stage != Stage::Serving
+            || self.rest_until.is_some()
+        {
+            return;
+        }
+        let (me, scope) = (self.settings.runner, self.settings.scope);
+        // If the store has trouble now, the next turn says so.
+        for hook in self.store.take_hooks(me, scope, room).unwrap_or_default() {
+            crash::point("hooks", "after-take");
+            if let Err(error) = self.hooks.start(hook) {
+                self.rest(&format!("a hook cannot be run now: {}", reason(&error)));
+                // What is not given back now is given back by the next poll.
+                let _ = self.store.give_back_hook(hook, me);
+            }
+        }
+    }
+
+    /// The process of a hook has ended, and has recorded how; if it did not, the
+    /// hook is settled without it.
+    fn hook_ended(&mut self, hook: Option<HookId>) {
+        let Some(hook) = hook else { return };
+        self.hooks.note_end(hook);
+        self.settle_hooks();
+    }
+
+    fn settle_hooks(&mut self) {
+        let (me, now) = (self.settings.runner, self.clock.now());
+        let store = self.store.as_mut();
+        let left = hooks::left(store, &self.dir, Some(me), |hook| self.hooks.have(hook));
+        let settled = left.and_then(|left| {
+            let unbegun = left.iter().any(|hook| hook.owner == me && !hook.begun);
+            Ok((hooks::settle(store, &self.dir, &left, now)?, unbegun))
+        });
+        match settled {
+            Ok((unknown, unbegun)) => {
+                for hook in unknown {
+                    let text =
+                        format!("the hook of job {} was killed; its outcome is unknown", hook.job);
+                    (self.watch)(&RunEvent::Trouble(text));
+                }
+                if unbegun {
+                    self.rest("a hook could not be begun and is tried again");
+                }
+            }
+            Err(error) => {
+                let text = format!("hooks that were left behind cannot be looked at: {error}");
+                (self.watch)(&RunEvent::Trouble(text));
+            }
+        }
+    }
+
+    /// Says why, once a rest, and claims nothing for a while.
+    fn rest(&mut self, why: &str) {
+        if self.rest_until.is_none() {
+            (self.watch)(&RunEvent::Trouble(why.to_owned()));
+        }
+        self.rest_until = Some(Instant::now() + REST);
+    }
+
     /// Tells every worker to stop. One that has only just taken its job may
     /// miss it, so this is said again until all are done.
     fn stop_all(&self) {
         for claim in self.scheduler.claims() {
             self.pool.stop(claim, Stop::Shutdown);
         }
+        self.hooks.stop();
     }
 
     /// Stops what a person wants ended; what no worker has begins no more. This
@@ -376,6 +445,7 @@ impl<'a> Drive<'a> {
                 (self.watch)(&RunEvent::Trouble(text));
             }
         }
+        self.settle_hooks();
     }
 
     fn settle_left(&mut self) -> Result<Vec<Recovered>, recover::Error> {

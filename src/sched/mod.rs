@@ -3,12 +3,13 @@
 //! [`Scheduler`] is the runner without threads, processes and clocks: reports
 //! go in, one [`Scheduler::turn`] settles them, and the jobs to start come
 //! out. [`drive`] is the loop around it, [`pool`] the worker threads,
-//! [`settings`] how a runner is to work, [`recover`] what is done about attempts
+//! [`hooks`] what is owed once a job has ended, [`settings`] how a runner is to work, [`recover`] what is done about attempts
 //! that others left behind, [`scene`] where it looks, [`wake`] how commands wake
 //! a sleeping runner, [`pace`] how the lock is shared.
 
 pub mod drive;
 pub mod event;
+pub mod hooks;
 pub mod pace;
 pub mod pool;
 pub mod recover;
@@ -65,6 +66,8 @@ pub struct Step {
     pub next_due: Option<Timestamp>,
     /// Whether there is more to do at once.
     pub more: bool,
+    /// Whether a hook waits to be taken.
+    pub hooks_owed: bool,
 }
 
 impl Scheduler {
@@ -169,8 +172,8 @@ impl Scheduler {
 
     /// What follows from a commit that went well.
     fn stored(&mut self, turned: Turned) -> Step {
-        let Turned { next_due, more, cancels, .. } = turned;
-        let mut step = Step { cancels, next_due, more, ..Step::default() };
+        let Turned { next_due, more, hooks_owed, cancels, .. } = turned;
+        let mut step = Step { cancels, next_due, more, hooks_owed, ..Step::default() };
         for started in self.started.drain(..) {
             if let Some(job) = self.in_hand.get(&started.claim) {
                 step.events.push(RunEvent::started(&started, &job.title));

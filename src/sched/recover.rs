@@ -332,6 +332,7 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::hook::HookId;
     use std::cell::Cell;
 
     const CLAIM: Claim = Claim { job: JobId(1), attempt: 1, owner: RunnerId(1) };
@@ -371,6 +372,12 @@ mod tests {
         fn salvage(&self, _: &Witness, _: Claim) -> Captured {
             Captured::default()
         }
+
+        fn is_hook_alive(&self, _: HookId) -> io::Result<bool> {
+            Ok(false)
+        }
+
+        fn clear_hook_away(&self, _: HookId) {}
 
         fn clear_away(&self, _: RunnerId, _: &[Witness]) {}
     }

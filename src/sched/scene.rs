@@ -15,6 +15,7 @@ use crate::exec::process::{Identity, sweep_survivors};
 use crate::exec::spool;
 use crate::exec::sweep::Trace;
 use crate::exec::{lock, process};
+use crate::job::hook::HookId;
 use crate::job::{Captured, Claim, Process, RunnerId};
 use crate::store::Runner;
 
@@ -52,6 +53,15 @@ pub trait Scene {
 
     /// The output of an attempt that a dead supervisor left.
     fn salvage(&self, witness: &Witness, claim: Claim) -> Captured;
+
+    /// Tells whether a process runs this hook, that was begun.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    fn is_hook_alive(&self, hook: HookId) -> io::Result<bool>;
+
+    /// Removes what the process left that ran this hook, and was killed.
+    fn clear_hook_away(&self, hook: HookId);
 
     /// Removes what belongs to a runner that owns nothing any more. What cannot
     /// be removed harms nothing and is found by the doctor.
@@ -124,6 +134,23 @@ impl Scene for DataDir {
             spool::salvage(&self.spool(&witness.path), &named)
         } else {
             Captured::default()
+        }
+    }
+
+    /// It held its lock before it began.
+    fn is_hook_alive(&self, hook: HookId) -> io::Result<bool> {
+        match lock::is_locked(&self.hook_lock(hook)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            other => other,
+        }
+    }
+
+    /// One that came late holds its lock as long as it looks.
+    fn clear_hook_away(&self, hook: HookId) {
+        let path = self.hook_lock(hook);
+        if lock::is_locked(&path).is_ok_and(|is_locked| !is_locked) {
+            let _ = fs::remove_file(self.spool(&path));
+            let _ = fs::remove_file(path);
         }
     }
 

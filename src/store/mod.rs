@@ -11,6 +11,7 @@ pub mod sqlite;
 
 use std::path::PathBuf;
 
+use crate::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use crate::job::{
     Added, Attempt, Chain, Claim, Claimed, Command, Dependency, Edge, Event, FlowRunId, Job, JobId,
     NewJob, NewSchedule, Process, RunnerId, Schedule, Settings, Settlement, State, Timestamp,
@@ -341,6 +342,8 @@ pub struct Turned {
     pub next_due: Option<Timestamp>,
     /// Whether something is due or judged next turn already.
     pub more: bool,
+    /// Whether a hook (in scope) waits for a runner to take it.
+    pub hooks_owed: bool,
     /// Rows with nonsense in them, in words; they were suspended.
     pub nonsense: Vec<String>,
 }
@@ -375,6 +378,8 @@ pub struct Outlook {
     pub ready: u64,
     /// Failed (a retry is scheduled), or pending with its dependencies met.
     pub scheduled: u64,
+    /// Hooks that are owed or run, of any runner.
+    pub hooks: u64,
     /// Whether dependencies are still to be judged.
     pub unjudged: bool,
 }
@@ -382,7 +387,11 @@ pub struct Outlook {
 impl Outlook {
     /// Tells whether nothing will happen any more by itself.
     pub const fn is_idle(&self) -> bool {
-        self.owned == 0 && self.ready == 0 && self.scheduled == 0 && !self.unjudged
+        self.owned == 0
+            && self.ready == 0
+            && self.scheduled == 0
+            && self.hooks == 0
+            && !self.unjudged
     }
 }
 
@@ -577,6 +586,37 @@ pub trait Store: Send {
 
     /// The claims of a runner that a person wants ended.
     fn cancels(&mut self, owner: RunnerId) -> Result<Vec<Claim>>;
+
+    /// Takes up to `room` of the hooks (of this run of a flow) that are owed,
+    /// oldest first. They can be begun by the runner alone now, or given back.
+    fn take_hooks(
+        &mut self,
+        runner: RunnerId,
+        scope: Option<FlowRunId>,
+        room: usize,
+    ) -> Result<Vec<HookId>>;
+
+    /// Lets a hook be taken again that the runner had taken, unless it was begun.
+    fn give_back_hook(&mut self, hook: HookId, runner: RunnerId) -> Result<()>;
+
+    /// Begins a hook that the runner has taken: what is to be run. `None` if it
+    /// was begun or given back before: no hook is begun twice.
+    fn begin_hook(
+        &mut self,
+        hook: HookId,
+        runner: RunnerId,
+        now: Timestamp,
+    ) -> Result<Option<HookTask>>;
+
+    /// Writes how a hook ended that was begun; tells whether nobody had before.
+    fn end_hook(&mut self, hook: HookId, end: &HookEnd) -> Result<bool>;
+
+    /// The hooks that runners have taken and that have not ended.
+    fn open_hooks(&mut self) -> Result<Vec<OpenHook>>;
+
+    /// The hooks of a job, and of its run where it decided how that ended,
+    /// oldest first.
+    fn hooks(&mut self, job: JobId) -> Result<Vec<HookRecord>>;
 
     /// What is unfinished, by what it waits for.
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook>;

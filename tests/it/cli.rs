@@ -561,3 +561,20 @@ $ ax doctor
 no findings
 "#);
 }
+
+#[test]
+fn help_is_that_of_ax_of_a_command_or_of_a_topic() {
+    let desk = Desk::new();
+    let all = desk.ok(&["help"]);
+    assert!(all.contains("Usage: ax") && all.contains("\n  exit-codes"), "{all}");
+    assert_eq!(desk.ok(&["help", "schedule", "add"]), desk.ok(&["schedule", "add", "--help"]));
+    assert!(desk.ok(&["help", "ls"]).contains("Usage: ax list"));
+    assert!(desk.ok(&["help", "exit-codes"]).contains("\n  124  "));
+    let said = desk.ax(&["help", "exit-code"]);
+    assert_eq!(said.exit, 2);
+    assert_eq!(
+        said.err,
+        "ax: there is no command and no topic `exit-code`; did you mean `exit-codes`?\n\
+         hint: `ax help` shows what there is\n"
+    );
+}

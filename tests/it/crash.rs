@@ -8,6 +8,7 @@
 
 mod adding;
 mod cancelling;
+mod hooks;
 mod places;
 mod sleepers;
 

@@ -3,6 +3,7 @@
 mod cancelling;
 mod flows;
 mod hardship;
+mod hooks;
 mod limiting;
 mod losing;
 mod serving;

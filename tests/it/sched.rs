@@ -3,5 +3,6 @@
 
 mod drive;
 mod fakes;
+mod hooks;
 mod play;
 mod turn;

@@ -16,6 +16,7 @@
 
 mod act;
 mod door;
+mod hooks;
 mod machine;
 mod people;
 mod proof;
@@ -91,4 +92,5 @@ fn live(world: &Shared, seed: u64) {
     }
     act::run_to_the_end(world);
     world.get().check_end();
+    world.get().check_hooks();
 }

@@ -278,12 +278,12 @@ const INSERT: &str = "
         id, name, key, command, shell, status, reason, priority, scheduled_at, timeout, kill_after,
         max_retries, retry_delay, retry_backoff, retry_max_delay, on_lost, waits_on, finished_at,
         created_at, updated_at, cwd, umask, env_id, extra_env, flow, flow_run, group_name, mutex,
-        retry_on, no_retry_on)
+        retry_on, no_retry_on, on_end, on_end_timeout, ends_run)
     VALUES (
         :id, :name, :key, :command, :shell, :status, :reason, :priority, :scheduled_at, :timeout,
         :kill_after, :max_retries, :retry_delay, :retry_backoff, :retry_max_delay, :on_lost,
         :waits_on, :finished_at, :now, :now, :cwd, :umask, :env_id, :extra_env, :flow, :flow_run,
-        :group, :mutex, :retry_on, :no_retry_on)";
+        :group, :mutex, :retry_on, :no_retry_on, :on_end, :on_end_timeout, :ends_run)";
 
 fn insert(
     tx: &Transaction<'_>,
@@ -324,6 +324,9 @@ fn insert(
         ":mutex": job.mutex,
         ":retry_on": job.retry_on.as_ref().map(Codes::to_string),
         ":no_retry_on": job.no_retry_on.as_ref().map(Codes::to_string),
+        ":on_end": job.on_end.as_ref().map(|hook| AsBytes(&hook.command)),
+        ":on_end_timeout": job.on_end.as_ref().map(|hook| Millis(hook.timeout)),
+        ":ends_run": job.ends_run.then_some(true),
     })?;
     Ok(())
 }

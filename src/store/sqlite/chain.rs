@@ -7,7 +7,7 @@
 
 use rusqlite::{Connection, Transaction, named_params};
 
-use super::row::Millis;
+use super::row::{AsBytes, Millis};
 use super::{Fallible, add, control, query};
 use crate::job::{Chain, Event, FlowRunId, JobId, Kind, NewJob, ParentRef, Timestamp};
 use crate::store::{Enqueued, Moved};
@@ -30,8 +30,12 @@ pub(super) fn start(
     now: Timestamp,
 ) -> Fallible<Enqueued> {
     const INSERT: &str = "
-        INSERT INTO ax_flow_runs (flow, schedule, due_at, max_retries, retry_delay, created_at)
-        VALUES (coalesce(:flow, :schedule, ''), :schedule, :due, :max_retries, :retry_delay, :now)
+        INSERT INTO ax_flow_runs (
+            flow, schedule, due_at, max_retries, retry_delay, on_end, on_end_timeout, on_end_cwd,
+            created_at)
+        VALUES (
+            coalesce(:flow, :schedule, ''), :schedule, :due, :max_retries, :retry_delay, :on_end,
+            :on_end_timeout, :on_end_cwd, :now)
         RETURNING id";
     let values = named_params! {
         ":flow": chain.flow,
@@ -39,6 +43,9 @@ pub(super) fn start(
         ":due": start.schedule.map(|_| start.due),
         ":max_retries": chain.retry.max,
         ":retry_delay": Millis(chain.retry.delay),
+        ":on_end": chain.on_end.as_ref().map(|on_end| AsBytes(&on_end.hook.command)),
+        ":on_end_timeout": chain.on_end.as_ref().map(|on_end| Millis(on_end.hook.timeout)),
+        ":on_end_cwd": chain.on_end.as_ref().map(|on_end| AsBytes(&on_end.cwd)),
         ":now": now,
     };
     let run = tx.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))?;
@@ -47,6 +54,7 @@ pub(super) fn start(
             flow: chain.flow.clone(),
             run: Some(run),
             scheduled_at: start.due,
+            ends_run: chain.on_end.is_some(),
             ..job.clone()
         };
         if job.parents.is_empty() {

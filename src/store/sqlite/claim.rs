@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 use super::gates::Limits;
 use super::row;
 use super::settle::Written;
-use super::{Fallible, cancel, chain, gates, judge, schedule, settle};
+use super::{Fallible, cancel, chain, gates, hooks, judge, schedule, settle};
 use crate::job::{
     Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
 };
@@ -42,6 +42,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
     turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
     turned.more = is_work(tx, turn)?;
     turned.cancels = cancel::marked(tx, turn.runner)?;
+    turned.hooks_owed = hooks::are_owed(tx, turn.scope)?;
     Ok(turned)
 }
 
@@ -52,7 +53,8 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
     }
     let next_due = next_due(connection, turn.scope)?;
     let cancels = cancel::marked(connection, turn.runner)?;
-    Ok(Some(Turned { cancels, next_due, ..Turned::default() }))
+    let hooks_owed = hooks::are_owed(connection, turn.scope)?;
+    Ok(Some(Turned { cancels, next_due, hooks_owed, ..Turned::default() }))
 }
 
 pub(super) const DUE: &str = concat!(

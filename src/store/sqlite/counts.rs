@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{Fallible, claim};
+use super::{Fallible, claim, hooks};
 use crate::job::{FlowRunId, State};
 use crate::store::{Counts, Outlook};
 
@@ -112,6 +112,7 @@ pub(super) fn outlook(connection: &Connection, scope: Option<FlowRunId>) -> Fall
         owned: count(&owned)?,
         ready: count(&ready)?,
         scheduled: count(&scheduled)?,
+        hooks: hooks::unfinished(connection, scope)?,
         unjudged: super::judge::is_open(connection)?,
     })
 }

@@ -26,6 +26,8 @@ const EDIT: &str = "
         mutex = iif(:no_mutex, NULL, coalesce(:mutex, mutex)),
         retry_on = coalesce(:retry_on, retry_on),
         no_retry_on = coalesce(:no_retry_on, no_retry_on),
+        on_end = iif(:sets_on_end, :on_end, on_end),
+        on_end_timeout = coalesce(:on_end_timeout, on_end_timeout),
         updated_at = :now
     WHERE id = :job";
 
@@ -56,6 +58,9 @@ pub(super) fn edit(tx: &Transaction<'_>, job: JobId, edit: &Edit, now: Timestamp
         ":no_mutex": edit.no_mutex,
         ":retry_on": settings.retry_on.as_ref().map(Codes::to_string),
         ":no_retry_on": settings.no_retry_on.as_ref().map(Codes::to_string),
+        ":sets_on_end": settings.on_end.is_some(),
+        ":on_end": settings.on_end.as_ref().and_then(|hook| hook.0.as_deref()).map(AsBytes),
+        ":on_end_timeout": settings.on_end_timeout.map(Millis),
         ":now": now,
         ":job": job,
     })?;

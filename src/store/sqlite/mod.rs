@@ -58,6 +58,7 @@ mod edit;
 mod error;
 mod failures;
 mod gates;
+mod hooks;
 mod judge;
 mod open;
 mod overdue;
@@ -84,6 +85,7 @@ use super::{
     Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
+use crate::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use crate::job::{
     Added, Attempt, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job, JobId,
     NewJob, NewSchedule, RunnerId, Schedule, State, Timestamp,
@@ -257,6 +259,40 @@ impl Store for Sqlite {
 
     fn cancels(&mut self, owner: RunnerId) -> Result<Vec<Claim>> {
         self.read(|connection| cancel::marked(connection, owner))
+    }
+
+    fn take_hooks(
+        &mut self,
+        runner: RunnerId,
+        scope: Option<FlowRunId>,
+        room: usize,
+    ) -> Result<Vec<HookId>> {
+        self.write("take-hooks", |tx| hooks::take(tx, runner, scope, room))
+    }
+
+    fn give_back_hook(&mut self, hook: HookId, runner: RunnerId) -> Result<()> {
+        self.write("give-back-hook", |tx| hooks::give_back(tx, hook, runner))
+    }
+
+    fn begin_hook(
+        &mut self,
+        hook: HookId,
+        runner: RunnerId,
+        now: Timestamp,
+    ) -> Result<Option<HookTask>> {
+        self.write("begin-hook", |tx| hooks::begin(tx, hook, runner, now))
+    }
+
+    fn end_hook(&mut self, hook: HookId, end: &HookEnd) -> Result<bool> {
+        self.write("end-hook", |tx| hooks::end(tx, hook, end))
+    }
+
+    fn open_hooks(&mut self) -> Result<Vec<OpenHook>> {
+        self.read(hooks::open)
+    }
+
+    fn hooks(&mut self, job: JobId) -> Result<Vec<HookRecord>> {
+        self.read(|connection| hooks::of_job(connection, job))
     }
 
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {

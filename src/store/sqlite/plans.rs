@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::{
-    add, cancel, chain, claim, counts, edges, failures, gates, judge, overdue, prune, query,
+    add, cancel, chain, claim, counts, edges, failures, gates, hooks, judge, overdue, prune, query,
     runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
@@ -165,6 +165,25 @@ fn the_next_job_behind_a_limit_is_found_by_the_limit() {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
     assert_eq!(plan(gates::TOUCHED), "SCAN ax_gates");
+}
+
+#[test]
+fn the_next_hooks_are_found_without_those_that_have_ended() {
+    assert_uses(hooks::OWED, "ax_hooks_owed");
+    assert_uses(hooks::OWED_IN_SCOPE, "ax_hooks_owed_of_run");
+    for sql in [hooks::OPEN, hooks::TAKEN] {
+        assert_uses(sql, "ax_hooks_open");
+    }
+    assert_uses(hooks::OF_JOB, "ax_hooks_job");
+    for sql in [hooks::OWED, hooks::OWED_IN_SCOPE] {
+        assert!(!plan(sql).contains("TEMP B-TREE"));
+    }
+}
+
+#[test]
+fn the_last_job_of_a_run_is_seen_by_what_is_left_of_it() {
+    let plan = plan(judge::CHANGE);
+    assert!(plan.contains("SEARCH other USING INDEX ax_jobs_ends_run (flow_run=?)"), "{plan}");
 }
 
 #[test]

@@ -16,8 +16,9 @@ const BATCH: usize = 250;
 const EDGES: usize = 5_000;
 
 /// A job is kept as long as one that has not ended depends on it, as long as
-/// one that was skipped and may have been so because of it is kept, and as long
-/// as the run it belongs to has not ended and may start again from the first.
+/// one that was skipped and may have been so because of it is kept, as long as
+/// the run it belongs to has not ended and may start again from the first, and
+/// as long as a hook of it has not ended.
 pub(super) const OLD: &str = concat!(
     "
     SELECT id, status, finished_at,
@@ -29,7 +30,10 @@ pub(super) const OLD: &str = concat!(
         OR EXISTS (
             SELECT 1 FROM ax_flow_runs AS run JOIN ax_jobs AS other ON other.flow_run = run.id
             WHERE run.id = job.flow_run AND run.retry_count < run.max_retries
-                AND other.status NOT IN ('success', 'dead', 'cancelled', 'skipped')) AS is_needed
+                AND other.status NOT IN ('success', 'dead', 'cancelled', 'skipped'))
+        OR EXISTS (
+            SELECT 1 FROM ax_hooks AS hook
+            WHERE hook.job_id = job.id AND hook.ended_at IS NULL) AS is_needed
     FROM ax_jobs AS job
     WHERE ",
     ended!(),
@@ -98,7 +102,8 @@ fn delete(tx: &Transaction<'_>, job: JobId, files: &mut Vec<(JobId, u32)>) -> Fa
         "SELECT attempt FROM ax_attempts WHERE job_id = :job AND output_in_file = 1";
     const EDGES_UP: &str = "DELETE FROM ax_deps WHERE job_id = :job";
     const EDGES_DOWN: &str = "DELETE FROM ax_deps WHERE depends_on = :job";
-    const REST: [&str; 4] = [
+    const REST: [&str; 5] = [
+        "DELETE FROM ax_hooks WHERE job_id = :job",
         "DELETE FROM ax_outputs WHERE job_id = :job",
         "DELETE FROM ax_attempts WHERE job_id = :job",
         "DELETE FROM ax_judge WHERE job_id = :job",

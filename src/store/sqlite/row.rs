@@ -5,6 +5,7 @@ use std::time::Duration;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row, RowIndex};
 
+use crate::job::hook::{self, Hook, HookId};
 use crate::job::{
     Attempt, Codes, Command, FlowRunId, Job, JobId, Kind, OnLost, RetryPolicy, RunnerId, State,
     Timestamp,
@@ -24,7 +25,7 @@ pub(super) const JOB_COLUMNS: &str = concat!(
     shared_columns!(),
     ",
     id, status, reason, priority, scheduled_at, owner, exit_code, signal, last_error, runs_at,
-    finished_at, created_at, updated_at, flow, progress, progress_text,
+    finished_at, created_at, updated_at, flow, progress, progress_text, on_end, on_end_timeout,
     (SELECT schedule FROM ax_flow_runs WHERE ax_flow_runs.id = flow_run) AS schedule"
 );
 
@@ -110,9 +111,18 @@ pub(super) fn job(row: &Row<'_>) -> Result<Job> {
         mutex: mutex(row)?,
         progress: row.get(at!("progress"))?,
         progress_text: text(row, at!("progress_text"))?,
+        on_end: on_end(row)?,
         blocked: None,
         dependencies: Vec::new(),
     })
+}
+
+/// Reads the hook of a job.
+fn on_end(row: &Row<'_>) -> Result<Option<Hook>> {
+    let timeout: Option<Millis> = row.get(at!("on_end_timeout"))?;
+    let timeout = timeout.map_or(hook::TIMEOUT, |millis| millis.0);
+    let command: Option<Bytes> = row.get(at!("on_end"))?;
+    Ok(command.map(|command| Hook { command: command.0, timeout }))
 }
 
 /// Reads a text; what is not UTF-8 in it (only a row written by hand has such)
@@ -288,7 +298,7 @@ macro_rules! stored_as_integer {
         }
     )*};
 }
-stored_as_integer!(JobId, RunnerId, FlowRunId);
+stored_as_integer!(JobId, RunnerId, FlowRunId, HookId);
 
 impl FromSql for Timestamp {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {

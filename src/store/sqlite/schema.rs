@@ -12,10 +12,11 @@ use crate::crash;
 pub(super) const APPLICATION_ID: i32 = 0x6178_6a62;
 
 /// The migrations, in order; number n leads to version n.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001_init.sql"),
     include_str!("migrations/0002_schedules.sql"),
     include_str!("migrations/0003_groups.sql"),
+    include_str!("migrations/0004_hooks.sql"),
 ];
 
 /// The version this program knows.

@@ -31,6 +31,8 @@ pub(crate) fn new_job(name: &str, due: Timestamp, parents: &[(i64, Kind)]) -> Ne
         no_retry_on: None,
         group: None,
         mutex: None,
+        on_end: None,
+        ends_run: false,
         hold: false,
         parents: parents.iter().map(|(id, kind)| (ParentRef::Id(JobId(*id)), *kind)).collect(),
         flow: None,

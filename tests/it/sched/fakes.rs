@@ -2,13 +2,16 @@
 //! fails when it is told to.
 
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ax_scheduler::clock::{Clock, SystemClock};
+use ax_scheduler::exec::hook::{Launcher, Leash};
 use ax_scheduler::exec::{Ended, Executor, Stop, Stopper};
+use ax_scheduler::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use ax_scheduler::job::{
     Added, Attempt, Captured, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job,
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
@@ -155,6 +158,36 @@ impl Stopper for Prompter {
     }
 }
 
+/// A process that runs a hook, as a test sees it.
+pub(super) struct HookProcess {
+    pub(super) hook: HookId,
+    /// Ends it, however it is to have ended.
+    pub(super) end: Box<dyn FnOnce() + Send>,
+}
+
+/// Starts processes that a test plays.
+pub(super) struct Stagehand {
+    pub(super) launched: Sender<HookProcess>,
+    pub(super) stopped: Sender<HookId>,
+}
+
+struct Rope(HookId, Sender<HookId>);
+
+impl Leash for Rope {
+    fn stop(&self) {
+        self.1.send(self.0).expect("the test listens");
+    }
+}
+
+impl Launcher for Stagehand {
+    fn launch(&self, hook: HookId, end: Box<dyn FnOnce() + Send>) -> io::Result<Box<dyn Leash>> {
+        self.launched
+            .send(HookProcess { hook, end })
+            .map_err(|_| io::Error::other("no processes are left"))?;
+        Ok(Box::new(Rope(hook, self.stopped.clone())))
+    }
+}
+
 /// An end without a process.
 pub(super) fn ended(claim: Claim, outcome: Outcome) -> Ended {
     let ended_at = SystemClock.now();
@@ -228,6 +261,35 @@ impl Store for Moody {
 
     fn outlook(&mut self, scope: Option<FlowRunId>) -> Result<Outlook> {
         self.inner.outlook(scope)
+    }
+
+    fn take_hooks(
+        &mut self,
+        runner: RunnerId,
+        scope: Option<FlowRunId>,
+        room: usize,
+    ) -> Result<Vec<HookId>> {
+        self.inner.take_hooks(runner, scope, room)
+    }
+
+    fn give_back_hook(&mut self, hook: HookId, runner: RunnerId) -> Result<()> {
+        self.inner.give_back_hook(hook, runner)
+    }
+
+    fn begin_hook(&mut self, _: HookId, _: RunnerId, _: Timestamp) -> Result<Option<HookTask>> {
+        unasked()
+    }
+
+    fn end_hook(&mut self, hook: HookId, end: &HookEnd) -> Result<bool> {
+        self.inner.end_hook(hook, end)
+    }
+
+    fn open_hooks(&mut self) -> Result<Vec<OpenHook>> {
+        self.inner.open_hooks()
+    }
+
+    fn hooks(&mut self, _: JobId) -> Result<Vec<HookRecord>> {
+        unasked()
     }
 
     fn add(&mut self, _: &[NewJob], _: Timestamp) -> Result<Vec<Added>> {

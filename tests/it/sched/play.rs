@@ -8,14 +8,16 @@ use ax_scheduler::clock::{Clock, SystemClock};
 use ax_scheduler::data_dir::DataDir;
 use ax_scheduler::exec::lock::hold_lock;
 use ax_scheduler::exec::process::Identity;
+use ax_scheduler::job::hook::HookId;
 use ax_scheduler::job::{Chain, FlowRunId, Job, JobId, RunnerId, State};
 use ax_scheduler::sched::RunEvent;
 use ax_scheduler::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
+use ax_scheduler::sched::hooks::Hooks;
 use ax_scheduler::sched::pool::Pool;
 use ax_scheduler::store::{self, NewRunner, Store};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::fakes::{Hall, Moods, Moody};
+use super::fakes::{Hall, HookProcess, Moods, Moody, Stagehand};
 use crate::harness::sample::new_job;
 use crate::harness::{Desk, wait_until};
 
@@ -112,12 +114,26 @@ impl Setting {
             scope: self.scope,
         };
         let store = Box::new(self.moody());
+        let (launched, hooks) = unbounded();
+        let (stopped, hook_stops) = unbounded();
+        let stagehand = Box::new(Stagehand { launched, stopped });
         let thread = thread::spawn(move || {
             let mut watch = |event: &RunEvent| tell.send(event.clone()).expect("somebody listens");
             let wakes = Wakes { workers, bell, signals };
-            Drive::new(settings, pool, wakes, store, &SystemClock, &mut watch).run()
+            let hooks = Hooks::new(stagehand, 2);
+            Drive::new(settings, pool, hooks, wakes, store, &SystemClock, &mut watch).run()
         });
-        Play { setting: self, hall, told, events: Vec::new(), ring, signal, thread }
+        Play {
+            setting: self,
+            hall,
+            told,
+            events: Vec::new(),
+            ring,
+            signal,
+            hooks,
+            hook_stops,
+            thread,
+        }
     }
 }
 
@@ -129,6 +145,10 @@ pub(super) struct Play {
     events: Vec<RunEvent>,
     ring: Sender<()>,
     signal: Sender<()>,
+    /// The processes of hooks that are launched.
+    pub(super) hooks: Receiver<HookProcess>,
+    /// Those that are told to stop.
+    pub(super) hook_stops: Receiver<HookId>,
     thread: JoinHandle<store::Result<End>>,
 }
 

@@ -13,7 +13,7 @@ const HOUR: i64 = 3_600_000;
 pub(crate) fn anything(world: &Shared, depth: u32) {
     let (what, place) = {
         let rng = &mut world.get().rng;
-        (rng.u32(..100), rng.usize(..64))
+        (rng.u32(..108), rng.usize(..64))
     };
     match what {
         0..3 => world.get().add(),
@@ -26,6 +26,7 @@ pub(crate) fn anything(world: &Shared, depth: u32) {
         82..86 => world.get().control(),
         86..89 => world.get().step_clock(),
         89..92 => world.get().tell_late(),
+        100.. => drop(world.get().step_some_hook()),
         _ => world.get().trouble(place),
     }
 }
@@ -141,7 +142,7 @@ impl World {
     fn trouble(&mut self, place: usize) {
         let runner = place.checked_rem(self.runners.len());
         let supervisor = place.checked_rem(self.supervisors.len());
-        match (self.rng.u32(..12), runner, supervisor) {
+        match (self.rng.u32(..14), runner, supervisor) {
             (0..2, Some(at), _) => {
                 self.tell_trace(|| format!("runner at {at} is killed"));
                 self.kill_runner(at);
@@ -162,6 +163,7 @@ impl World {
                 self.tell_trace(|| format!("runner at {at} is told to stop"));
                 self.drain(at, kill);
             }
+            (12..14, ..) => self.kill_some_hook(),
             (9, ..) if self.rng.u32(..4) == 0 => {
                 self.tell_trace(|| "the machine restarts".to_owned());
                 self.restart();
@@ -203,6 +205,9 @@ fn everybody_acts(world: &Shared) -> bool {
     };
     for at in 0..supervisors {
         is_news |= world.get().runs_on(at);
+    }
+    while world.get().step_some_hook() {
+        is_news = true;
     }
     for at in 0..runners {
         for number in 0..2 {

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
 
+use ax_scheduler::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use ax_scheduler::job::{
     Added, Attempt, Captured, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job,
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
@@ -144,6 +145,13 @@ impl Scene for Door<'_> {
         Captured::default()
     }
 
+    fn is_hook_alive(&self, hook: HookId) -> io::Result<bool> {
+        self.look()?;
+        Ok(self.world.get().hooks.is_alive(hook))
+    }
+
+    fn clear_hook_away(&self, _: HookId) {}
+
     fn clear_away(&self, runner: RunnerId, witnesses: &[Witness]) {
         let mut world = self.world.get();
         if let Some(at) = world.runner(runner) {
@@ -183,6 +191,12 @@ impl Store for Door<'_> {
         turn(turn: &Turn<'_>) -> Turned;
         claims(owner: RunnerId) -> Vec<(Claimed, State)>;
         cancels(owner: RunnerId) -> Vec<Claim>;
+        take_hooks(runner: RunnerId, scope: Option<FlowRunId>, room: usize) -> Vec<HookId>;
+        give_back_hook(hook: HookId, runner: RunnerId) -> ();
+        begin_hook(hook: HookId, runner: RunnerId, now: Timestamp) -> Option<HookTask>;
+        end_hook(hook: HookId, end: &HookEnd) -> bool;
+        open_hooks() -> Vec<OpenHook>;
+        hooks(job: JobId) -> Vec<HookRecord>;
         outlook(scope: Option<FlowRunId>) -> Outlook;
         select(selector: &Selector) -> Vec<JobId>;
         list(query: &Query) -> Vec<Job>;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ax_scheduler::job::hook::{self, Hook};
 use ax_scheduler::job::{Event, IfExists, JobId, Kind, NewJob, OnLost, ParentRef, State};
 use ax_scheduler::sched::recover;
 use ax_scheduler::store::{Cancel, Error, Moved, Resolution, Revival, Store};
@@ -16,6 +17,7 @@ impl World {
         let due_in = if self.rng.u32(..4) == 0 { self.rng.u64(..90) } else { 0 };
         let keyed = self.rng.u32(..5) == 0;
         let is_exclusive = self.rng.u32(..4) == 0;
+        let has_hook = self.rng.u32(..4) == 0;
         NewJob {
             key: keyed.then(|| format!("key-{}", self.rng.u32(..2))),
             if_exists: self.one_of(&[IfExists::Skip, IfExists::Replace, IfExists::Error]),
@@ -27,6 +29,7 @@ impl World {
             retry_max_delay: Duration::from_mins(1),
             on_lost: self.one_of(&OnLost::ALL),
             hold: self.rng.u32(..12) == 0,
+            on_end: has_hook.then(|| Hook { command: b"true".to_vec(), timeout: hook::TIMEOUT }),
             ..job()
         }
     }

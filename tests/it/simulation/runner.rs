@@ -12,6 +12,7 @@ use ax_scheduler::sched::{Scheduler, recover};
 use ax_scheduler::store::NewRunner;
 
 use super::door::{Door, Who};
+use super::hooks;
 use super::supervisor::{Journal, Order, Supervisor};
 use super::world::{Shared, World};
 
@@ -223,7 +224,8 @@ impl World {
 }
 
 /// Lets a runner do a turn; tells whether something came of it.
-pub(crate) fn turn(world: &Shared, at: usize) -> bool {
+pub(crate) fn turn(shared: &Shared, at: usize) -> bool {
+    let world = shared;
     let mut scheduler = {
         let runner = &mut world.get().runners[at];
         runner.scheduler.take().expect("it lives")
@@ -247,13 +249,16 @@ pub(crate) fn turn(world: &Shared, at: usize) -> bool {
     }
     world.stop_cancelled(at, &mut scheduler, &step.cancels);
     world.next_due = step.next_due;
-    let is_news = had_news || step.more || !step.tasks.is_empty() || !step.cancels.is_empty();
+    let mut is_news = had_news || step.more || !step.tasks.is_empty() || !step.cancels.is_empty();
     let is_done = !claiming && scheduler.in_hand() == 0 && !scheduler.has_news();
     let runner = &mut world.runners[at];
     runner.queue.extend(step.tasks);
     runner.scheduler = Some(scheduler);
     if is_done {
         world.finish(at);
+    } else if claiming && step.hooks_owed {
+        drop(world);
+        is_news |= hooks::take(shared, at);
     }
     is_news
 }
@@ -307,7 +312,8 @@ impl World {
 }
 
 /// Lets a runner settle what others left behind; tells whether there was something.
-pub(crate) fn recover(world: &Shared, at: usize, depth: u32) -> bool {
+pub(crate) fn recover(shared: &Shared, at: usize, depth: u32) -> bool {
+    let world = shared;
     let (me, now) = {
         let mut world = world.get();
         world.runners[at].busy = true;
@@ -319,5 +325,8 @@ pub(crate) fn recover(world: &Shared, at: usize, depth: u32) -> bool {
     let mut world = world.get();
     world.runners[at].busy = false;
     world.tell_trace(|| format!("runner {me} recovers: {recovered:?}"));
-    recovered.is_ok_and(|recovered| !recovered.is_empty())
+    let is_news = recovered.is_ok_and(|recovered| !recovered.is_empty());
+    let lives = world.runners[at].alive;
+    drop(world);
+    lives && hooks::recover(shared, at, depth) || is_news
 }

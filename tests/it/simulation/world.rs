@@ -10,6 +10,7 @@ use fastrand::Rng;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::hooks::Processes;
 use super::machine::Machine;
 use super::runner::Runner;
 use super::supervisor::Supervisor;
@@ -50,6 +51,7 @@ pub(crate) struct World {
     pub(crate) machine: Machine,
     pub(crate) runners: Vec<Runner>,
     pub(crate) supervisors: Vec<Supervisor>,
+    pub(crate) hooks: Processes,
     /// The jobs whose id somebody was told.
     pub(crate) jobs: BTreeMap<JobId, Asked>,
     /// Whether there is trouble.
@@ -76,6 +78,7 @@ impl World {
             machine: Machine::new(),
             runners: Vec::new(),
             supervisors: Vec::new(),
+            hooks: Processes::default(),
             jobs: BTreeMap::new(),
             is_storm: true,
             next_due: None,
@@ -94,6 +97,7 @@ impl World {
         self.machine = Machine::new();
         self.runners.clear();
         self.supervisors.clear();
+        self.hooks = Processes::default();
         self.jobs.clear();
         self.is_storm = true;
         self.next_due = None;
@@ -105,7 +109,8 @@ impl World {
     }
 
     fn clear(&self) {
-        const TABLES: [&str; 8] = [
+        const TABLES: [&str; 9] = [
+            "ax_hooks",
             "ax_outputs",
             "ax_attempts",
             "ax_deps",
@@ -113,7 +118,7 @@ impl World {
             "ax_judge",
             "ax_gates",
             "ax_runners",
-            "sqlite_sequence WHERE name IN ('ax_jobs', 'ax_runners')",
+            "sqlite_sequence WHERE name IN ('ax_jobs', 'ax_runners', 'ax_hooks')",
         ];
         let tx = self.shell.unchecked_transaction().expect("nobody writes");
         for table in TABLES {
@@ -172,6 +177,7 @@ impl World {
             self.kill_runner(at);
             self.runners[at].lock_exists &= self.rng.bool();
         }
+        self.hooks.kill_all();
         for at in 0..self.supervisors.len() {
             if self.supervisors[at].alive {
                 self.kill_supervisor(at);

@@ -218,6 +218,8 @@ pub(crate) fn job() -> NewJob {
         no_retry_on: None,
         group: None,
         mutex: None,
+        on_end: None,
+        ends_run: false,
         hold: false,
         parents: Vec::new(),
         flow: None,

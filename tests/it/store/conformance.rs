@@ -26,6 +26,7 @@ mod dependencies;
 mod editing;
 mod failures;
 mod families;
+mod hooks;
 mod keys;
 mod later;
 mod limits;

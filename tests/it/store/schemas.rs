@@ -12,10 +12,11 @@ use tempfile::TempDir;
 
 use super::bench::a_runner;
 
-const SCHEMAS: [(u32, &str); 3] = [
+const SCHEMAS: [(u32, &str); 4] = [
     (1, include_str!("schemas/1.sql")),
     (2, include_str!("schemas/2.sql")),
     (3, include_str!("schemas/3.sql")),
+    (4, include_str!("schemas/4.sql")),
 ];
 
 /// When the queues were written, and a moment more.
@@ -94,6 +95,9 @@ fn a_queue_of_each_schema_keeps_what_is_in_it_and_goes_on() {
         if version >= 3 {
             keeps_limits(store.as_mut());
         }
+        if version >= 4 {
+            keeps_hooks(store.as_mut());
+        }
         goes_on(store.as_mut());
     }
 }
@@ -107,6 +111,20 @@ fn keeps_limits(store: &mut dyn Store) {
     assert_eq!(job.policy.retry_on, "1,2,75-80".parse().ok());
     let done = store.get(JobId(11)).expect("an answer").expect("it is there");
     assert_eq!((done.progress, done.progress_text.as_deref()), (Some(40), Some("copying")));
+}
+
+/// What the fourth schema brought is kept.
+fn keeps_hooks(store: &mut dyn Store) {
+    let wish = store.get(JobId(8)).expect("an answer").expect("it is there").on_end;
+    let wish = wish.expect("a hook");
+    assert_eq!((wish.command.as_slice(), wish.timeout.as_secs()), (&b"./alert.sh"[..], 30));
+    let ended = store.hooks(JobId(2)).expect("an answer");
+    assert_eq!((ended[0].state, ended[0].error.as_deref()), (State::Dead, Some("exit 1")));
+    assert_eq!(ended[0].output, b"cannot send");
+    let open = store.open_hooks().expect("an answer");
+    assert_eq!(open.iter().map(|hook| hook.job).collect::<Vec<_>>(), [JobId(12)]);
+    store.give_back_hook(open[0].id, RunnerId(77)).expect("an answer");
+    assert_eq!(store.take_hooks(RunnerId(77), None, 9).expect("an answer").len(), 2);
 }
 
 /// What is due is claimed, with all that its process needs.

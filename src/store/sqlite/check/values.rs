@@ -17,7 +17,8 @@ type Rule = (&'static str, String, &'static str);
 pub(super) fn faults(connection: &Connection, _now: Timestamp) -> Result<Vec<Fault>> {
     let mut faults = Vec::new();
     of_jobs(connection, &mut faults)?;
-    of_attempts(connection, &mut faults)?;
+    of_rows(connection, "ax_attempts", "an attempt", &attempt_rules(), &mut faults)?;
+    of_rows(connection, "ax_hooks", "a hook", &hook_rules(), &mut faults)?;
     of_edges(connection, &mut faults)?;
     texts(connection, &mut faults)?;
     Ok(faults)
@@ -46,6 +47,8 @@ fn job_rules() -> Vec<Rule> {
         count("attempts"),
         ("exit_code", outside_i32("exit_code"), "an exit code"),
         ("signal", outside_i32("signal"), "the number of a signal"),
+        ("on_end_timeout", "on_end_timeout <= 0".to_owned(), "more than 0 milliseconds or NULL"),
+        ("on_end", "on_end = ''".to_owned(), "shell text or NULL"),
         text("name"),
         text("key"),
     ]
@@ -60,6 +63,20 @@ fn attempt_rules() -> Vec<Rule> {
         ("start_time", "start_time < 0".to_owned(), "0 or more"),
         ("output_bytes", "output_bytes < 0".to_owned(), "0 or more"),
         ("output_in_file", "output_in_file NOT IN (0, 1)".to_owned(), "0 or 1"),
+    ]
+}
+
+fn hook_rules() -> Vec<Rule> {
+    let begun = "started_at IS NOT NULL AND owner IS NULL".to_owned();
+    let ended = "ended_at IS NOT NULL AND (started_at IS NULL OR outcome IS NULL)".to_owned();
+    vec![
+        ("status", not_in("status", State::ALL.map(State::as_str)), "a state that ax knows"),
+        ("attempt", "attempt NOT BETWEEN 0 AND 4294967295".to_owned(), "a count"),
+        ("timeout", "timeout <= 0".to_owned(), "more than 0 milliseconds"),
+        ("exit_code", outside_i32("exit_code"), "an exit code"),
+        ("signal", outside_i32("signal"), "the number of a signal"),
+        ("started_at", begun, "NULL as long as no runner has taken the hook"),
+        ("ended_at", ended, "NULL as long as the hook was not begun, or has no outcome"),
     ]
 }
 
@@ -99,16 +116,22 @@ fn of_jobs(connection: &Connection, faults: &mut Vec<Fault>) -> Result<()> {
     Ok(())
 }
 
-fn of_attempts(connection: &Connection, faults: &mut Vec<Fault>) -> Result<()> {
-    let rules = attempt_rules();
-    let mut query = connection.prepare(&search("ax_attempts", "job_id", &rules))?;
+/// Rows that belong to jobs, each of them `an attempt`.
+fn of_rows(
+    connection: &Connection,
+    table: &str,
+    each: &str,
+    rules: &[Rule],
+    faults: &mut Vec<Fault>,
+) -> Result<()> {
+    let mut query = connection.prepare(&search(table, "job_id", rules))?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let job: JobId = row.get(0)?;
         let (column, _, must) = &rules[row.get::<_, usize>(1)?];
         let value = shown(row, 2)?;
-        let what = format!("{column} of an attempt of job {job} is {value}; it must be {must}");
-        faults.push(nonsense(job, what, set(connection, "ax_attempts", column, "job_id", job)));
+        let what = format!("{column} of {each} of job {job} is {value}; it must be {must}");
+        faults.push(nonsense(job, what, set(connection, table, column, "job_id", job)));
     }
     Ok(())
 }

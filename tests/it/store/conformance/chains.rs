@@ -39,14 +39,24 @@ fn nightly(max: u32) -> Chain {
         child("clean", &[(0, Kind::After)]),
         child("alert", &[(0, Kind::OnFailure), (1, Kind::OnFailure)]),
     ];
-    Chain { flow: Some("nightly".into()), jobs, retry: ChainRetry { max, delay: DELAY } }
+    Chain {
+        flow: Some("nightly".into()),
+        jobs,
+        retry: ChainRetry { max, delay: DELAY },
+        ..Chain::default()
+    }
 }
 
 /// load (1) and scan (2) side by side, join (3) after both.
 fn branches() -> Chain {
     let both = [(0, Kind::After), (1, Kind::After)];
     let jobs = vec![child("load", &[]), child("scan", &[]), child("join", &both)];
-    Chain { flow: Some("f".into()), jobs, retry: ChainRetry { max: 1, delay: DELAY } }
+    Chain {
+        flow: Some("f".into()),
+        jobs,
+        retry: ChainRetry { max: 1, delay: DELAY },
+        ..Chain::default()
+    }
 }
 
 impl Bench {

@@ -57,6 +57,7 @@ fn what_a_chain_would_start_again_stays(bench: &mut Bench) {
         flow: Some("nightly".to_owned()),
         jobs: vec![job(), after(0), after(1)],
         retry: ChainRetry { max: 1, delay: Duration::ZERO },
+        on_end: None,
     };
     let added = bench.store.enqueue(&chain, START).expect("added").added;
     for first in &added[..2] {

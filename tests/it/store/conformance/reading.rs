@@ -282,7 +282,7 @@ fn the_outlook_tells_what_still_happens_by_itself(bench: &mut Bench) {
         NewJob { hold: true, ..job() },
     ]);
     bench.add(after(&[ids[2]]));
-    let want = Outlook { owned: 0, ready: 1, scheduled: 1, unjudged: false };
+    let want = Outlook { owned: 0, ready: 1, scheduled: 1, hooks: 0, unjudged: false };
     assert_eq!(outlook(bench), want);
     bench.take(ids[0]);
     assert_eq!(outlook(bench), Outlook { owned: 1, ready: 0, ..want });
