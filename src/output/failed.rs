@@ -86,7 +86,7 @@ impl View for FailedList {
         if tries {
             columns.push(Column::new("next try").spared(3));
         }
-        columns.push(Column::new("error").shrinking());
+        columns.push(Column::new("error").to_read());
         let mut table = Table::new(columns);
         for failure in &self.failures {
             table.row(failure.row(self.moment, tries));

@@ -144,7 +144,7 @@ impl View for Failures {
             Column::new("last").spared(2),
             Column::new("example").right(),
             Column::new("name").shrinking().spared(1),
-            Column::new("error").shrinking(),
+            Column::new("error").to_read(),
         ]);
         for alike in &self.causes {
             table.row(alike.row(self.now));

@@ -134,7 +134,7 @@ fn usual(jobs: &[Job], moment: Moment) -> Table {
         Column::new("attempt").spared(2),
         Column::new("when"),
         Column::new("took").spared(1),
-        Column::new("why").shrinking(),
+        Column::new("why").to_read(),
     ]);
     let mut table = Table::new(columns);
     for job in jobs {

@@ -105,7 +105,7 @@ impl View for LateJobs {
             Column::new("name").shrinking(),
             Column::new("status").spared(1),
             Column::new("due"),
-            Column::new("why").shrinking(),
+            Column::new("why").to_read(),
         ]);
         for late in &self.late {
             table.row(late.row(self.moment));

@@ -18,6 +18,8 @@ const WIDEST: usize = 80;
 const NARROWEST: u16 = 10;
 /// What a column that may shrink is to have before another is left out for it.
 const ENOUGH: usize = 16;
+/// The same of a column that people look for first.
+const ENOUGH_TO_READ: usize = 24;
 /// The blanks between two columns.
 const GAP: u16 = 2;
 /// Text is cut at any letter: what would part words is in no cell.
@@ -29,13 +31,20 @@ pub struct Column {
     title: String,
     right: bool,
     shrinks: bool,
+    enough: usize,
     spared: Option<u8>,
 }
 
 impl Column {
     /// A column of text that is never shortened.
     pub fn new(title: &str) -> Self {
-        Self { title: title.to_uppercase(), right: false, shrinks: false, spared: None }
+        Self {
+            title: title.to_uppercase(),
+            right: false,
+            shrinks: false,
+            enough: usize::MAX,
+            spared: None,
+        }
     }
 
     /// The same, for numbers.
@@ -49,6 +58,15 @@ impl Column {
     #[must_use]
     pub const fn shrinking(mut self) -> Self {
         self.shrinks = true;
+        self.enough = ENOUGH;
+        self
+    }
+
+    /// The same for what people look for first: others are left out for it.
+    #[must_use]
+    pub const fn to_read(mut self) -> Self {
+        self.shrinks = true;
+        self.enough = ENOUGH_TO_READ;
         self
     }
 
@@ -146,8 +164,7 @@ impl Table {
     fn wanted(&self, n: usize) -> usize {
         let column = &self.columns[n];
         let texts = self.rows.iter().map(|row| &row[n].text).chain([&column.title]);
-        let most = if column.shrinks { ENOUGH } else { usize::MAX };
-        texts.map(|text| width(&shorten(text, most))).max().unwrap_or(0)
+        texts.map(|text| width(&shorten(text, column.enough))).max().unwrap_or(0)
     }
 
     /// A row of one line. Text is cut before, too: there may be megabytes of it.
