@@ -36,6 +36,7 @@ impl fmt::Display for FlowError {
         f.write_str(&shown.join("\n"))?;
         match self.told.len().saturating_sub(SHOWN) {
             0 => Ok(()),
+            1 => f.write_str("\nand 1 more problem"),
             rest => write!(f, "\nand {rest} more problems"),
         }
     }

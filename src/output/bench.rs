@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::table::{Column, Table, labelled};
+use super::text::counted;
 use super::{Style, View};
 use crate::bench::{Bound, Figure, Quantiles, Report};
 use crate::job::JobId;
@@ -110,7 +111,12 @@ impl View for Report {
 
     fn text(&self, style: Style) -> String {
         let Report { cores, jobs, workers, rounds, sync: Quantiles { p50, p99 }, .. } = self;
-        let measured = format!("{rounds} × {jobs} jobs, {workers} workers, {cores} cores");
+        let measured = [
+            format!("{rounds} × {}", counted(*jobs, "job")),
+            counted(*workers, "worker"),
+            counted(*cores, "core"),
+        ]
+        .join(", ");
         let lines = [
             ("measured", measured),
             ("a sync", format!("{} (p99 {})", short(*p50), short(*p99))),

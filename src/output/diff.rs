@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::table::{Cell, Column, Table};
-use super::text::shorten;
+use super::text::{counted, shorten};
 use super::{Style, View, cells, json, paint, time};
 use crate::escape::{escape, escape_line, last_line};
 use crate::job::cause::end;
@@ -134,10 +134,12 @@ impl Compared {
     fn outputs_text(&self, style: Style) -> String {
         match &self.outputs {
             Outputs::Same(0) => "neither printed anything\n".to_owned(),
-            Outputs::Same(lines) => format!("the outputs are the same, {}\n", of_lines(*lines)),
+            Outputs::Same(lines) => {
+                format!("the outputs are the same, {}\n", counted(*lines, "line"))
+            }
             Outputs::Alike(lines) => format!(
                 "the outputs differ in numbers, ids, paths and times alone, {}; `--exact` shows them\n",
-                of_lines(*lines)
+                counted(*lines, "line")
             ),
             Outputs::Gone(job, attempt) => {
                 format!("the output of job {job}, attempt {attempt}, is gone\n")
@@ -175,10 +177,6 @@ impl Compared {
         [show(' ', line - before.len(), before), side('-', left, one), side('+', right, other)]
             .concat()
     }
-}
-
-fn of_lines(count: usize) -> String {
-    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
 fn lines_json(lines: &[Vec<u8>]) -> Value {

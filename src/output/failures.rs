@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::table::{Cell, Column, Table};
+use super::text::counted;
 use super::{Style, View, cells, json, paint, time};
 use crate::escape::escape;
 use crate::job::{Cause, JobId, Timestamp};
@@ -155,8 +156,7 @@ impl View for Failures {
             0 if !talks => return text,
             0 if self.causes.is_empty() => "nothing is failed or dead".to_owned(),
             0 => "`ax retry --cause CAUSE` brings those of one back".to_owned(),
-            1 => "and 1 more cause".to_owned(),
-            more => format!("and {more} more causes"),
+            more => format!("and {}", counted(more, "more cause")),
         };
         text.push_str(&paint::paint(&note, paint::FAINT, style.color));
         text.push('\n');

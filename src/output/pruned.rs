@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::text::counted;
 use super::{Items, Style, View};
 use crate::job::{JobId, State};
 
@@ -41,10 +42,7 @@ impl View for PrunedJobs {
             .filter(|(count, _)| *count > 0)
             .map(|(count, state)| format!("{count} {state}"))
             .collect();
-        let jobs = match self.removed.len() {
-            1 => "1 job".to_owned(),
-            many => format!("{many} jobs"),
-        };
+        let jobs = counted(self.removed.len(), "job");
         let of = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         let done = if self.dry_run { "would be removed" } else { "removed" };
         format!("{jobs} {done}{of}\n")

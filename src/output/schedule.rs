@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::table::{Cell, Column, Table};
+use super::text::counted;
 use super::{Style, View, json, paint, time};
 use crate::escape::escape;
 use crate::job::timetable::{ClockChange, Tz};
@@ -156,7 +157,7 @@ fn words(schedule: &Schedule) -> [String; 4] {
 /// What a start of it is, for people.
 fn runs(schedule: &Schedule) -> String {
     match (&schedule.chain.flow, schedule.chain.jobs.as_slice()) {
-        (Some(flow), jobs) => format!("flow {flow} ({} jobs)", jobs.len()),
+        (Some(flow), jobs) => format!("flow {flow} ({})", counted(jobs.len(), "job")),
         (None, jobs) => jobs.first().map(|job| job.command.text()).unwrap_or_default(),
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::table::{Column, Table, labelled};
+use super::text::counted;
 use super::{Moment, Style, View, json, paint, time};
 use crate::escape::escape;
 use crate::job::{JobId, State, Timestamp};
@@ -74,7 +75,7 @@ impl Status {
     fn runners_line(&self) -> String {
         let alive = |runner: &Runner| {
             let since = time::took(self.moment.now.since(runner.started_at));
-            let (pid, workers) = (runner.pid, workers(runner.workers));
+            let (pid, workers) = (runner.pid, counted(runner.workers, "worker"));
             format!("{} (pid {pid}, {workers}, for {since})", runner.id)
         };
         if self.runners.is_empty() {
@@ -86,7 +87,7 @@ impl Status {
     fn queue_line(&self) -> String {
         let (ready, claimed) = (self.count(State::Ready), self.count(State::Dispatched));
         let running = self.count(State::Running);
-        let workers = workers(self.workers());
+        let workers = counted(self.workers(), "worker");
         format!("{ready} ready, {claimed} claimed, {running} running; {workers} alive")
     }
 
@@ -152,10 +153,6 @@ fn listed(texts: impl Iterator<Item = String>, most: usize) -> Option<String> {
     let more = (more > 0).then(|| format!("{more} more"));
     let shown: Vec<_> = all.into_iter().take(most).chain(more).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
-}
-
-fn workers(count: usize) -> String {
-    if count == 1 { "1 worker".to_owned() } else { format!("{count} workers") }
 }
 
 impl View for Status {

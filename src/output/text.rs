@@ -7,6 +7,11 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// How many there are of something: `1 job`, `2 jobs`.
+pub fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
 /// `text` in at most `columns` columns; what was cut ends with `…`.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
@@ -45,6 +50,11 @@ mod tests {
         assert_eq!(shorten("abcd", 3), "ab…");
         assert_eq!(shorten("日本語", 5), "日本…");
         assert_eq!(shorten("日本語", 4), "日…");
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "job")), ["0 jobs", "1 job", "2 jobs"]);
     }
 
     #[test]
