@@ -31,6 +31,9 @@ _ax() {
             ax,completions)
                 cmd="ax__subcmd__completions"
                 ;;
+            ax,config)
+                cmd="ax__subcmd__config"
+                ;;
             ax,deps)
                 cmd="ax__subcmd__deps"
                 ;;
@@ -158,7 +161,7 @@ _ax() {
 
     case "${cmd}" in
         ax)
-            opts="-h -V --db --color --help --version add deps run apply list ls failures overdue diff retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st bench help completions"
+            opts="-h -V --db --color --help --version add deps run apply list ls failures overdue diff retry recover doctor show logs log cancel edit wait hold release schedule snooze progress group prune status st bench config help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -569,6 +572,47 @@ _ax() {
                 return 0
             fi
             case "${prev}" in
+                --db)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ax__subcmd__config)
+            opts="-o -h --path --format --json --db --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv ids" -- "${cur}"))
+                    return 0
+                    ;;
                 --db)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then

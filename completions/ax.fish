@@ -25,7 +25,7 @@ function __fish_ax_using_subcommand
 end
 
 complete -c ax -n "__fish_ax_needs_command" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_needs_command" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -58,6 +58,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "prune" -d 'Delete jobs that e
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "bench" -d 'Measure what this machine gives, and how much of it ax reaches'
+complete -c ax -n "__fish_ax_needs_command" -f -a "config" -d 'Show what is configured, and where'
 complete -c ax -n "__fish_ax_needs_command" -f -a "help" -d 'Show the help of a command, or of a topic'
 complete -c ax -n "__fish_ax_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c ax -n "__fish_ax_using_subcommand add" -s n -l name -d 'What people call the job' -r
@@ -103,7 +104,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand add" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand add" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand add" -l no-on-end -d 'Run nothing when the job has ended'
@@ -121,7 +122,7 @@ ids\t'The bare ids, one a line'
 tree\t'A tree (`ax deps`)'
 dot\t'A graph for Graphviz (`ax deps`)'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and not __fish_seen_subcommand_from add remove" -l json -d 'The same as --format json'
@@ -132,24 +133,24 @@ complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_f
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l on-failure -d 'Run if one of these jobs is dead' -r
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l after-any -d 'Run after these jobs ended, whatever the end' -r
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand deps; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand run" -s w -l workers -d 'How many jobs run at once [default: the cores]' -r
-complete -c ax -n "__fish_ax_using_subcommand run" -l poll-interval -d 'The longest sleep between two looks at the database' -r
+complete -c ax -n "__fish_ax_using_subcommand run" -l poll-interval -d 'The longest sleep between two looks at the database [default: 1s]' -r
 complete -c ax -n "__fish_ax_using_subcommand run" -l queue-size -d 'How many jobs are claimed ahead [default: 4 × workers]' -r
 complete -c ax -n "__fish_ax_using_subcommand run" -l grace -d 'How long running jobs may go on after the first signal [default: without limit]' -r
-complete -c ax -n "__fish_ax_using_subcommand run" -l on-stop -d 'What happens to running jobs at the first signal' -r -f -a "wait\t'They may end'
+complete -c ax -n "__fish_ax_using_subcommand run" -l on-stop -d 'What happens to running jobs at the first signal [default: wait]' -r -f -a "wait\t'They may end'
 detach\t'They run on under their supervisors, which record the result'
 kill\t'They are stopped and go back to the queue'"
 complete -c ax -n "__fish_ax_using_subcommand run" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand run" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand run" -l once -d 'Run what is due now and what that releases, then end'
@@ -162,7 +163,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand apply" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand apply" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand apply" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand apply" -l json -d 'The same as --format json'
@@ -195,7 +196,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand list" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand list" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand list" -l failed -d 'That are failed, dead or held, with the reason'
@@ -230,7 +231,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand ls" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand ls" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand ls" -l failed -d 'That are failed, dead or held, with the reason'
@@ -246,7 +247,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand failures" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand failures" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand failures" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand failures" -l json -d 'The same as --format json'
@@ -259,7 +260,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand overdue" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand overdue" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand overdue" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand overdue" -l json -d 'The same as --format json'
@@ -271,7 +272,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand diff" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand diff" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand diff" -l exact -d 'Let every byte of the outputs count'
@@ -284,7 +285,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand retry" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand retry" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand retry" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand retry" -l failed -d 'Every job that is failed, dead or held'
@@ -302,7 +303,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand recover" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand recover" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand recover" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand recover" -l dry-run -d 'Say what would be done, and do nothing'
@@ -314,7 +315,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand doctor" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand doctor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand doctor" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand doctor" -l fix -d 'Repair what has one right repair, and say what was done'
@@ -327,7 +328,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand show" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand show" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand show" -l env -d 'Show the environment too; it may contain secrets'
@@ -336,7 +337,7 @@ complete -c ax -n "__fish_ax_using_subcommand show" -s h -l help -d 'Print help 
 complete -c ax -n "__fish_ax_using_subcommand logs" -s n -l lines -d 'Only the last so many lines, of each job' -r
 complete -c ax -n "__fish_ax_using_subcommand logs" -l attempt -d 'Of this attempt of one job [default: the last one]' -r
 complete -c ax -n "__fish_ax_using_subcommand logs" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand logs" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand logs" -s f -l follow -d 'Go on until the jobs have ended, or the attempt of --attempt'
@@ -344,7 +345,7 @@ complete -c ax -n "__fish_ax_using_subcommand logs" -s h -l help -d 'Print help 
 complete -c ax -n "__fish_ax_using_subcommand log" -s n -l lines -d 'Only the last so many lines, of each job' -r
 complete -c ax -n "__fish_ax_using_subcommand log" -l attempt -d 'Of this attempt of one job [default: the last one]' -r
 complete -c ax -n "__fish_ax_using_subcommand log" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand log" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand log" -s f -l follow -d 'Go on until the jobs have ended, or the attempt of --attempt'
@@ -356,7 +357,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand cancel" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand cancel" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand cancel" -l downstream -d 'Also everything after them'
@@ -388,7 +389,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand edit" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand edit" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand edit" -l no-on-end -d 'Run nothing when the job has ended'
@@ -403,7 +404,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand wait" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand wait" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand wait" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand wait" -l exit-code -d 'Exit with the code of the job; of several, of the first that did not succeed'
@@ -415,7 +416,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand hold" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand hold" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand hold" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand hold" -l json -d 'The same as --format json'
@@ -426,13 +427,13 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand release" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand release" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand release" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand release" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and not __fish_seen_subcommand_from add import list ls next pause resume remove rm" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -477,7 +478,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from add" -l replace -d 'Take the place of the schedule that has the name'
@@ -516,7 +517,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from import" -l dry-run -d 'Show what would be made, and make nothing'
@@ -532,7 +533,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from list" -l json -d 'The same as --format json'
@@ -543,7 +544,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from ls" -l json -d 'The same as --format json'
@@ -557,7 +558,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from next" -l json -d 'The same as --format json'
@@ -568,7 +569,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from pause" -l json -d 'The same as --format json'
@@ -579,7 +580,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from resume" -l json -d 'The same as --format json'
@@ -590,7 +591,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from remove" -l json -d 'The same as --format json'
@@ -601,23 +602,23 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand schedule; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand snooze" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand snooze" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand snooze" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand snooze" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand progress" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand progress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand progress" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand progress" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand group; and not __fish_seen_subcommand_from set list pause resume" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -632,7 +633,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from set" -l json -d 'The same as --format json'
@@ -643,7 +644,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from list" -l json -d 'The same as --format json'
@@ -654,7 +655,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from pause" -l json -d 'The same as --format json'
@@ -665,7 +666,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand group; and __fish_seen_subcommand_from resume" -l json -d 'The same as --format json'
@@ -677,7 +678,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand prune" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand prune" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand prune" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand prune" -l dry-run -d 'Say what would be done, and do nothing'
@@ -689,7 +690,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand status" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand status" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand status" -l json -d 'The same as --format json'
@@ -700,7 +701,7 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand st" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand st" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand st" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand st" -l json -d 'The same as --format json'
@@ -715,18 +716,30 @@ jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
 ids\t'The bare ids, one a line'"
 complete -c ax -n "__fish_ax_using_subcommand bench" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand bench" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand bench" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand bench" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand config" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand config" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand config" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand config" -l path -d 'Print where the file is'
+complete -c ax -n "__fish_ax_using_subcommand config" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand help" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand help" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand completions" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
-complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c ax -n "__fish_ax_using_subcommand completions" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'

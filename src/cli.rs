@@ -51,15 +51,9 @@ pub struct Global {
     /// The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]
     #[arg(long, global = true, help_heading = "Global options", value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub db: Option<PathBuf>,
-    /// When to use colours
-    #[arg(
-        long,
-        global = true,
-        help_heading = "Global options",
-        value_name = "WHEN",
-        default_value = "auto"
-    )]
-    pub color: ColorChoice,
+    /// When to use colours [default: auto]
+    #[arg(long, global = true, help_heading = "Global options", value_name = "WHEN")]
+    pub color: Option<ColorChoice>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -117,6 +111,8 @@ pub enum Command {
     Status(StatusArgs),
     /// Measure what this machine gives, and how much of it ax reaches
     Bench(BenchArgs),
+    /// Show what is configured, and where
+    Config(ConfigArgs),
     /// Show the help of a command, or of a topic
     Help(HelpArgs),
     /// Print the completions of a shell
@@ -133,6 +129,20 @@ pub enum Command {
 }
 
 impl Command {
+    /// Tells whether the configuration means it. What runs beside a runner is
+    /// told everything by that, and whoever mends a file must be helped.
+    pub const fn is_configured(&self) -> bool {
+        match self {
+            Self::Config(args) => !args.path,
+            Self::Help(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Hook(_)
+            | Self::Supervise(_) => false,
+            _ => true,
+        }
+    }
+
     /// Tells whether a script reads the answer, and failures, as JSON.
     pub fn wants_json(&self) -> bool {
         match self {
@@ -158,6 +168,7 @@ impl Command {
             Self::Schedule(args) => args.command.wants_json(),
             Self::Status(args) => args.show.wants_json(),
             Self::Bench(args) => args.show.wants_json(),
+            Self::Config(args) => args.show.wants_json(),
             Self::Logs(_)
             | Self::Snooze(_)
             | Self::Progress(_)

@@ -1,9 +1,7 @@
 //! Settings of a job by their names, as files and the environment write them.
 //!
-//! Lines of `--from`, flow files and `AX_DEFAULT_…` all come through [`set`],
+//! Lines of `--from`, flow files and the configuration all come through [`set`],
 //! so a name means the same and is refused for the same reasons everywhere.
-
-use std::ffi::OsString;
 
 use crate::job::hook::OnEnd;
 use crate::job::settings::PRIORITIES;
@@ -165,31 +163,6 @@ pub fn retries(value: Value<'_>) -> Result<u32, String> {
     digits.parse().map_err(|_| wrong())
 }
 
-/// The variables that change a default, and the setting each one is.
-const VARIABLES: &[(&str, &str)] = &[
-    ("AX_DEFAULT_PRIORITY", "priority"),
-    ("AX_DEFAULT_TIMEOUT", "timeout"),
-    ("AX_DEFAULT_MAX_RETRIES", "max_retries"),
-    ("AX_DEFAULT_RETRY_DELAY", "retry_delay"),
-    ("AX_DEFAULT_ON_END_TIMEOUT", "on_end_timeout"),
-];
-
-/// Reads the defaults that the environment changes; an empty variable says nothing.
-///
-/// # Errors
-/// Names the variable and says what is wrong with it.
-pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, String> {
-    let mut settings = Settings::default();
-    for (name, setting) in VARIABLES {
-        let Some(value) = variable(name).filter(|value| !value.is_empty()) else { continue };
-        let value = value.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
-        let number = value.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
-        let value = if number { Value::Number(value) } else { Value::Text(value) };
-        set(&mut settings, setting, value).map_err(|why| format!("{name}: {why}"))?;
-    }
-    Ok(settings)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,20 +206,5 @@ mod tests {
         }
         let text = settings("priority", Value::Text("5"));
         assert_eq!(text, Err("a number is needed here, not a text".to_owned()));
-    }
-
-    #[test]
-    fn a_bad_default_of_the_environment_names_its_variable() {
-        let with = |name: &'static str, value: &'static str| {
-            from_environment(move |asked| (asked == name).then(|| value.into()))
-        };
-        let changed = with("AX_DEFAULT_RETRY_DELAY", "200ms").expect("read");
-        assert_eq!(changed.retry_delay, Some(Duration::from_millis(200)));
-        assert_eq!(with("AX_DEFAULT_PRIORITY", "").expect("empty"), Settings::default());
-        assert_eq!(with("AX_DEFAULT_PRIORITY", "-3").expect("read").priority, Some(-3));
-        let why = with("AX_DEFAULT_TIMEOUT", "soon").expect_err("no duration");
-        assert!(why.starts_with("AX_DEFAULT_TIMEOUT: `soon` is not a duration"), "{why}");
-        let why = with("AX_DEFAULT_MAX_RETRIES", "many").expect_err("no number");
-        assert_eq!(why, "AX_DEFAULT_MAX_RETRIES: a number is needed here, not a text");
     }
 }

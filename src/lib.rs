@@ -30,6 +30,8 @@
 //! | [`exec`] | how a job is run: supervisors, stop ladder, output; [`exec::Executor`] is the seam |
 //! | [`sched`] | how a runner works: turns, worker threads, wake-ups, attempts that others left behind |
 //! | [`flow`] | flow files and crontabs |
+//! | [`config`] | the configuration: what the environment, a file and the defaults say |
+//! | [`document`] | files that people write, with the place of what is wrong |
 //! | [`cmd`] | one file a subcommand: arguments → calls → view |
 //! | [`output`] | the one place that prints: table, JSON, tree, progress |
 //! | [`mod@bench`] | the stress test: each figure beside its limit, taken in turn, from outside |
@@ -92,9 +94,11 @@ pub mod bench;
 pub mod cli;
 pub mod clock;
 pub mod cmd;
+pub mod config;
 pub mod crash;
 pub mod data_dir;
 pub mod doctor;
+pub mod document;
 pub mod escape;
 pub mod exec;
 pub mod exit;

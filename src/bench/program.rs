@@ -49,6 +49,7 @@ impl<'a> Desk<'a> {
             }
         }
         command.current_dir(self.place.path()).env("PWD", self.place.path());
+        command.env("AX_CONFIG", "/dev/null");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Running::start(&mut command, words, self.place)
             .map_err(|error| Failure::failed(format!("ax cannot be started: {}", reason(&error))))

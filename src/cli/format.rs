@@ -14,6 +14,25 @@ pub enum ColorChoice {
     Never,
 }
 
+impl ColorChoice {
+    /// The names of all.
+    pub const NAMES: &[&str] = &["auto", "always", "never"];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+
+    /// The choice of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::from_str(name, false).ok()
+    }
+}
+
 /// How an answer is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {

@@ -46,7 +46,23 @@ pub struct BenchArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Topics: exit-codes, states, selectors, times, environment, hooks, flows.
+An option goes before the environment, that before the file, and that before the
+default. `ax help config` shows all that may stand in the file.
+
+Examples:
+  ax config
+  $EDITOR $(ax config --path)")]
+pub struct ConfigArgs {
+    /// Print where the file is
+    #[arg(long, conflicts_with_all = ["format", "json"])]
+    pub path: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Topics: exit-codes, states, selectors, times, environment, config, hooks, flows.
 
 Examples:
   ax help

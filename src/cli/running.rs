@@ -26,9 +26,9 @@ pub struct RunArgs {
     /// How many jobs run at once [default: the cores]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: Option<u16>,
-    /// The longest sleep between two looks at the database
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, default_value = "1s")]
-    pub poll_interval: Duration,
+    /// The longest sleep between two looks at the database [default: 1s]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub poll_interval: Option<Duration>,
     /// How many jobs are claimed ahead [default: 4 × workers]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub queue_size: Option<u16>,
@@ -41,9 +41,9 @@ pub struct RunArgs {
     /// How long running jobs may go on after the first signal [default: without limit]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub grace: Option<Duration>,
-    /// What happens to running jobs at the first signal
-    #[arg(long, value_name = "WHAT", default_value = "wait")]
-    pub on_stop: OnStop,
+    /// What happens to running jobs at the first signal [default: wait]
+    #[arg(long, value_name = "WHAT")]
+    pub on_stop: Option<OnStop>,
     /// Print the events as JSON lines on stdout
     #[arg(long)]
     pub json: bool,
@@ -82,6 +82,17 @@ pub enum OnStop {
     Detach,
     /// They are stopped and go back to the queue
     Kill,
+}
+
+impl OnStop {
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// Names those there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        Self::from_str(name, false)
+            .map_err(|_| format!("`{}` is none of wait, detach, kill", name.escape_debug()))
+    }
 }
 
 #[derive(Debug, Args)]

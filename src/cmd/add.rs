@@ -35,7 +35,7 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
         let message = format!("{option} is about what comes again and again");
         return Err(Failure::usage(message).hint("say when it comes with --cron"));
     }
-    let draft = Draft::read(&args, context.now())?;
+    let draft = Draft::read(&args, &context.config.defaults(), context.now())?;
     let mut store = context.store()?;
     let store = store.as_mut();
     let added = match &args.from {

@@ -7,14 +7,13 @@ use std::path::Path;
 use super::{Answer, Context, add, schedule, surroundings};
 use crate::cli::ApplyArgs;
 use crate::failure::Failure;
-use crate::fields;
 use crate::flow::{self, Flow, FlowSchedule};
-use crate::job::{Chain, NewJob, NewSchedule, Recurrence, Timetable};
+use crate::job::{Chain, NewJob, NewSchedule, Recurrence, Settings, Timetable};
 use crate::store::Error;
 
 pub(super) fn run(args: ApplyArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     let (flow, dir) = flow::load(&args.file)?;
-    let chain = chain(&flow, &dir)?;
+    let chain = chain(&flow, &dir, &context.config.defaults())?;
     match flow.schedule {
         None => {
             let mut store = context.store()?;
@@ -53,10 +52,8 @@ fn register(
 ///
 /// # Errors
 /// When a directory is not there: the first attempt only would find that out.
-pub(super) fn chain(flow: &Flow, dir: &Path) -> Result<Chain, Failure> {
-    let defaults =
-        fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
-    let chain = flow.chain(&surroundings::at(dir, false), &defaults);
+pub(super) fn chain(flow: &Flow, dir: &Path, defaults: &Settings) -> Result<Chain, Failure> {
+    let chain = flow.chain(&surroundings::at(dir, false), defaults);
     chain.jobs.iter().try_for_each(check_directory)?;
     Ok(chain)
 }

@@ -15,7 +15,7 @@ struct Topic {
     text: &'static str,
 }
 
-const TOPICS: [Topic; 7] = [
+const TOPICS: [Topic; 8] = [
     Topic {
         name: "exit-codes",
         about: "what the exit codes of ax mean",
@@ -40,6 +40,11 @@ const TOPICS: [Topic; 7] = [
         name: "environment",
         about: "the variables that ax reads, and those that jobs see",
         text: include_str!("help/environment.txt"),
+    },
+    Topic {
+        name: "config",
+        about: "the configuration file",
+        text: include_str!("help/config.txt"),
     },
     Topic {
         name: "hooks",
@@ -132,6 +137,16 @@ mod tests {
     fn the_keys_of_a_flow_are_all_there() {
         for name in crate::fields::NAMES {
             assert!(topic("flows").expect("there").contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn everything_that_can_be_configured_is_explained() {
+        for key in &crate::config::KEYS {
+            let text = topic("config").expect("there");
+            let name = key.name.rsplit('.').next().expect("a name");
+            assert!(text.contains(key.variable), "{}", key.variable);
+            assert!(text.contains(&format!("\n  {name} = ")), "{}", key.name);
         }
     }
 

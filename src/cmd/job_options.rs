@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use super::surroundings::{self, directory};
 use crate::cli::{self, JobArgs, SettingArgs};
 use crate::failure::Failure;
-use crate::fields;
 use crate::job::hook::OnEnd;
 use crate::job::{Command, EnvBlock, NewJob, OnLost, Place, Settings, Timestamp, limits};
 
@@ -20,12 +19,10 @@ pub(super) struct JobOptions {
 }
 
 impl JobOptions {
-    /// Reads the options, and the environment for what they do not say.
-    pub(super) fn read(args: &JobArgs) -> Result<Self, Failure> {
-        let environment =
-            fields::from_environment(|name| std::env::var_os(name)).map_err(Failure::usage)?;
+    /// Reads the options; what they do not say is as `defaults` have it.
+    pub(super) fn read(args: &JobArgs, defaults: &Settings) -> Result<Self, Failure> {
         Ok(Self {
-            settings: settings(&args.settings)?.or(&environment),
+            settings: settings(&args.settings)?.or(defaults),
             place: place(args)?,
             extra_env: extra_env(args)?,
         })

@@ -9,6 +9,7 @@ mod apply;
 mod bench;
 mod cancel;
 mod completions;
+mod config;
 mod deps;
 mod diff;
 mod doctor;
@@ -41,10 +42,11 @@ mod watch;
 mod words;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::cli::{Cli, ColorChoice, Command, Show};
+use crate::cli::{Cli, ColorChoice, Command, Global, Show};
 use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
 use crate::data_dir::{self, DataDir};
 use crate::exit;
 use crate::failure::Failure;
@@ -63,6 +65,10 @@ pub struct Context<'a> {
     pub db: PathBuf,
     /// Whether to use colours on stdout, as was asked.
     pub color: ColorChoice,
+    /// What holds where no option says otherwise.
+    pub config: Config,
+    /// The options that every command takes, as they were given.
+    pub given: Global,
 }
 
 impl Context<'_> {
@@ -131,9 +137,16 @@ impl Answer {
 /// # Errors
 /// The failure that a person is to be told of.
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Failure> {
-    let db = database(cli.global.db.clone())?;
-    let db = data_dir::real_path(&db);
-    let mut context = Context { out, err, db, color: cli.global.color };
+    let config = if cli.command.as_ref().is_none_or(Command::is_configured) {
+        Config::load(&|name| std::env::var_os(name))?
+    } else {
+        Config::default()
+    };
+    let given = cli.global;
+    let db = data_dir::real_path(&database(given.db.as_deref().or(config.db()))?);
+    let color = given.color.or_else(|| ColorChoice::named(config.color()?));
+    let color = color.unwrap_or(ColorChoice::Auto);
+    let mut context = Context { out, err, db, color, config, given };
     let answer = match cli.command {
         Some(command) => dispatch(command, &mut context)?,
         None => status::short(&context)?,
@@ -149,6 +162,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Apply(args) => apply::run(args, context),
         Command::Bench(args) => bench::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
+        Command::Config(args) => config::run(args, context),
         Command::Help(args) => help::run(&args, context),
         Command::Man(args) => man::run(&args),
         Command::Doctor(args) => doctor::run(&args, context),
@@ -177,17 +191,9 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
     }
 }
 
-/// The database that was named: by `--db`, by `AX_DB`, or the default one.
-fn database(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    if let Some(path) = named {
-        return Ok(path);
-    }
-    match std::env::var_os("AX_DB") {
-        Some(path) if path.is_empty() => Err(Failure::usage("AX_DB is empty")
-            .hint("name a file in it, or unset it for the default database")),
-        Some(path) => Ok(path.into()),
-        None => data_dir::default_database().ok_or_else(no_home),
-    }
+/// The database that was named, or the default one.
+fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    named.map(Path::to_owned).or_else(data_dir::default_database).ok_or_else(no_home)
 }
 
 fn no_home() -> Failure {

@@ -21,6 +21,7 @@ use signal_hook::iterator::{Handle, Signals};
 use super::{Answer, Context, alive, apply};
 use crate::cli::{self, RunArgs};
 use crate::clock::SystemClock;
+use crate::config::{self, POLL_INTERVAL};
 use crate::crash;
 use crate::data_dir::DataDir;
 use crate::exec::hook::HookProcesses;
@@ -58,12 +59,16 @@ pub(super) fn run(args: RunArgs, context: &mut Context<'_>) -> Result<Answer, Fa
     dir.create().map_err(|error| unusable(&dir, &error))?;
     take_ordinary_signals()?;
     let scope = match &flow {
-        Some((flow, dir)) => Some(store.enqueue(&apply::chain(flow, dir)?, context.now())?.run),
+        Some((flow, dir)) => {
+            let chain = apply::chain(flow, dir, &context.config.defaults())?;
+            Some(store.enqueue(&chain, context.now())?.run)
+        }
         None => None,
     };
-    let workers = args.workers.map_or_else(cores, usize::from);
+    let wishes = args.wishes().or(&context.config.run());
+    let workers = wishes.workers.map_or_else(cores, usize::from);
     let (runner, lock) = enlist(store.as_mut(), &dir, workers, context)?;
-    let settings = settings(&args, runner, workers, scope, context);
+    let settings = settings(wishes, args.until(), (runner, workers), scope, context);
     let failed = serve(store, settings, workers, args.json, &dir, lock, context)?;
     match scope {
         Some(run) => flow_answer(run, args.json, context),
@@ -76,6 +81,17 @@ pub(super) fn run(args: RunArgs, context: &mut Context<'_>) -> Result<Answer, Fa
 }
 
 impl RunArgs {
+    /// What the options say about how it works.
+    const fn wishes(&self) -> config::Run {
+        config::Run {
+            workers: self.workers,
+            poll_interval: self.poll_interval,
+            queue_size: self.queue_size,
+            grace: self.grace,
+            on_stop: self.on_stop,
+        }
+    }
+
     const fn until(&self) -> Until {
         if self.once {
             Until::NothingDue
@@ -92,21 +108,21 @@ fn cores() -> usize {
 }
 
 fn settings(
-    args: &RunArgs,
-    runner: RunnerId,
-    workers: usize,
+    wishes: config::Run,
+    until: Until,
+    (runner, workers): (RunnerId, usize),
     scope: Option<FlowRunId>,
     context: &Context<'_>,
 ) -> Settings {
-    let queue = args.queue_size.map_or(AHEAD * workers, usize::from);
+    let queue = wishes.queue_size.map_or(AHEAD * workers, usize::from);
     Settings {
         runner,
         db: context.db.clone(),
         capacity: workers + queue,
-        poll_interval: args.poll_interval,
-        until: args.until(),
-        on_stop: match args.on_stop {
-            cli::OnStop::Wait => OnStop::Wait(args.grace),
+        poll_interval: wishes.poll_interval.unwrap_or(POLL_INTERVAL),
+        until,
+        on_stop: match wishes.on_stop.unwrap_or(cli::OnStop::Wait) {
+            cli::OnStop::Wait => OnStop::Wait(wishes.grace),
             cli::OnStop::Detach => OnStop::Detach,
             cli::OnStop::Kill => OnStop::Kill,
         },
@@ -170,10 +186,12 @@ fn serve(
     let (told, events) = bounded(UNPRINTED);
     let (bell, ringing) = hang_bell(dir, runner, &told);
     let (signals, signalled) = listen_to_signals()?;
-    let pool = Pool::start(workers, settings.capacity, worker_news, make_executor(&settings))
-        .map_err(|error| {
-            Failure::failed(format!("{workers} workers cannot be started: {error}"))
-        })?;
+    let limit = context.config.output_limit().map(str::to_owned);
+    let pool =
+        Pool::start(workers, settings.capacity, worker_news, make_executor(&settings, limit))
+            .map_err(|error| {
+                Failure::failed(format!("{workers} workers cannot be started: {error}"))
+            })?;
     let launcher = HookProcesses::new(&settings.db, settings.runner);
     let hooks = Hooks::new(Box::new(launcher), workers);
     let wakes = Wakes { workers: from_workers, bell: ringing, signals: signalled };
@@ -219,8 +237,9 @@ fn show(events: &Receiver<RunEvent>, json: bool, context: &mut Context<'_>) {
 }
 
 /// A supervisor keeps one result more than can be unsettled.
-fn make_executor(settings: &Settings) -> MakeExecutor {
-    let site = Arc::new(Site::new(&settings.db, settings.runner, settings.capacity + 1));
+fn make_executor(settings: &Settings, output_limit: Option<String>) -> MakeExecutor {
+    let site = Site::new(&settings.db, settings.runner, settings.capacity + 1);
+    let site = Arc::new(Site { output_limit, ..site });
     Box::new(move || Box::new(Supervised::new(Arc::clone(&site))))
 }
 

@@ -14,13 +14,14 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::SigSet;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
+use super::output;
 use super::process::{self, Identity, sweep_survivors};
 use super::protocol::{Answer, Inbox};
 use super::spawn::own_environment;
 use super::sweep::Trace;
 use crate::crash;
 use crate::data_dir::DataDir;
-use crate::job::{Claimed, Outcome, Process, RunnerId};
+use crate::job::{Claimed, EnvBlock, Outcome, Process, RunnerId};
 
 const INTR: rustix::io::Errno = rustix::io::Errno::INTR;
 
@@ -37,6 +38,8 @@ pub struct Site {
     pub runner: RunnerId,
     /// How many results may be unsettled at once: more than the runner claims.
     pub keep: usize,
+    /// How much of an output is kept, if somebody says so: [`output::LIMIT_VARIABLE`].
+    pub output_limit: Option<String>,
     /// How many supervisors were started.
     pub serials: AtomicU64,
 }
@@ -50,6 +53,7 @@ impl Site {
             dir: DataDir::of(db),
             runner,
             keep,
+            output_limit: None,
             serials: AtomicU64::new(0),
         }
     }
@@ -83,7 +87,7 @@ impl Hosted {
         files.add_dup2(null.as_raw_fd(), 2)?;
         let words = c_strings(&site.command_line(&journal))?;
         let boot_id = process::boot_id()?;
-        let own = own_environment();
+        let own = own_environment().overlaid(&site.limits());
         let env: Vec<_> = own.entries().filter_map(|entry| CString::new(entry).ok()).collect();
         crash::point("supervisor", "before-spawn");
         let pid =
@@ -136,6 +140,12 @@ impl Parted {
 }
 
 impl Site {
+    fn limits(&self) -> EnvBlock {
+        let limit = self.output_limit.as_ref();
+        let entry = limit.map(|limit| format!("{}={limit}", output::LIMIT_VARIABLE));
+        EnvBlock::from_entries(entry.as_deref().map(str::as_bytes))
+    }
+
     fn command_line(&self, journal: &Path) -> Vec<OsString> {
         let lock = self.dir.runner_lock(self.runner);
         let keep = self.keep.to_string();

@@ -22,7 +22,8 @@ pub fn limit(text: Option<&str>) -> u64 {
     text.and_then(size).map_or(LIMIT, |limit| limit.max(LEAST_LIMIT))
 }
 
-fn size(text: &str) -> Option<u64> {
+/// Reads a size: bytes, or `512K`, `1M`, `2G`.
+pub fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(['K', 'M', 'G']);
     let unit: u64 = match &text[digits.len()..] {
         "" => 1,

@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use super::FlowError;
-use super::error::Problem;
+use crate::document::{DocumentError, Problem};
 use crate::job::timetable::{Tz, zone};
 use crate::job::{Command, Cron, EnvBlock, limits};
 
@@ -43,7 +42,7 @@ pub enum Form {
 ///
 /// # Errors
 /// Names everything that is wrong, with its place.
-pub fn parse(file: &str, text: &str, form: Form) -> Result<Vec<CronLine>, FlowError> {
+pub fn parse(file: &str, text: &str, form: Form) -> Result<Vec<CronLine>, DocumentError> {
     let mut reader = Reader { form, zone: None, env: EnvBlock::default(), problems: Vec::new() };
     let mut lines = Vec::new();
     let mut start = 0;
@@ -54,7 +53,7 @@ pub fn parse(file: &str, text: &str, form: Form) -> Result<Vec<CronLine>, FlowEr
     if reader.problems.is_empty() {
         Ok(lines)
     } else {
-        Err(FlowError::new(file, text, reader.problems))
+        Err(DocumentError::new(file, text, reader.problems))
     }
 }
 

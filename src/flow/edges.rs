@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::error::Problem;
+use crate::document::Problem;
 use crate::job::{Kind, graph};
 use crate::suggest::did_you_mean;
 

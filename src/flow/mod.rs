@@ -10,9 +10,7 @@
 
 pub mod crontab;
 mod edges;
-mod error;
 mod read;
-mod values;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,7 +25,6 @@ use crate::job::{
     Place, Settings, Timestamp,
 };
 
-pub use error::FlowError;
 pub use read::parse;
 
 /// Jobs that were declared together.
@@ -130,12 +127,6 @@ pub fn utf8(file: &str, bytes: Vec<u8>) -> Result<String, Failure> {
         let line = String::from_utf8_lossy(valid).split('\n').count();
         Failure::usage(format!("{file}:{line}: the text is not UTF-8"))
     })
-}
-
-impl From<FlowError> for Failure {
-    fn from(error: FlowError) -> Self {
-        Self::usage(error.to_string())
-    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::edges::{Wish, resolve};
-use super::error::Problem;
-use super::values::{Reader, Value, entries};
-use super::{Flow, FlowError, FlowJob, FlowSchedule};
+use super::{Flow, FlowJob, FlowSchedule};
+use crate::document::{self, DocumentError, Reader, Value, entries};
 use crate::fields;
 use crate::job::timetable::{Tz, zone};
 use crate::job::{CatchUp, ChainRetry, Command, Cron, EnvBlock, Kind, Overlap, Settings, limits};
@@ -18,22 +17,8 @@ use crate::job::{CatchUp, ChainRetry, Command, Cron, EnvBlock, Kind, Overlap, Se
 ///
 /// # Errors
 /// Names everything that is wrong, with its place.
-pub fn parse(file: &str, text: &str) -> Result<Flow, FlowError> {
-    let (root, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader::new(errors.iter().map(syntax).collect());
-    if !reader.problems.is_empty() {
-        return Err(FlowError::new(file, text, reader.problems));
-    }
-    let flow = reader.flow(file, root.get_ref());
-    match flow {
-        Some(flow) if reader.problems.is_empty() => Ok(flow),
-        Some(_) | None => Err(FlowError::new(file, text, reader.problems)),
-    }
-}
-
-fn syntax(error: &toml::de::Error) -> Problem {
-    let what = error.message().lines().collect::<Vec<_>>().join("; ");
-    Problem { span: error.span().unwrap_or_default(), what }
+pub fn parse(file: &str, text: &str) -> Result<Flow, DocumentError> {
+    document::read(file, text, |reader, root| reader.flow(file, root))
 }
 
 /// What a table of options says, in `[defaults]` or of one job.

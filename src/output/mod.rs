@@ -9,6 +9,7 @@ pub mod added;
 pub mod bench;
 pub mod cancelled;
 pub mod cells;
+pub mod config;
 pub mod diff;
 pub mod edited;
 pub mod event;

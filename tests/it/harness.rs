@@ -93,6 +93,7 @@ impl Desk {
             }
         }
         command.current_dir(self.path()).env("PWD", self.path()).env("AX_DB", &self.db);
+        command.env("XDG_CONFIG_HOME", self.path().join("config"));
         command.env("CLICOLOR_FORCE", "1").env("FORCE_COLOR", "1").stdin(Stdio::null());
         command
     }

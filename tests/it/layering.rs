@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module and the other modules it may use.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("job", &[]),
     ("exit", &[]),
     ("crash", &[]),
@@ -24,15 +24,18 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("exec", &["job", "clock", "crash", "data_dir", "escape"]),
     ("sched", &["job", "clock", "crash", "data_dir", "exec", "store"]),
     ("failure", &["exit", "store"]),
-    ("flow", &["job", "failure", "fields", "suggest"]),
+    ("document", &["failure", "fields", "suggest"]),
+    ("config", &["cli", "data_dir", "document", "exec", "failure", "fields", "job"]),
+    ("flow", &["document", "job", "failure", "fields", "suggest"]),
     ("doctor", &["job", "clock", "data_dir", "exec", "failure", "sched", "store"]),
     ("bench", &["failure", "sched", "store"]),
-    ("output", &["job", "bench", "cli", "escape", "store", "sched"]),
+    ("output", &["job", "bench", "cli", "config", "escape", "store", "sched"]),
     (
         "cmd",
         &[
-            "bench", "cli", "clock", "crash", "data_dir", "doctor", "escape", "exec", "exit",
-            "failure", "fields", "flow", "job", "output", "sched", "store", "suggest", "when",
+            "bench", "cli", "clock", "config", "crash", "data_dir", "doctor", "escape", "exec",
+            "exit", "failure", "fields", "flow", "job", "output", "sched", "store", "suggest",
+            "when",
         ],
     ),
 ];
@@ -44,7 +47,7 @@ const TOP: [&str; 3] = ["lib", "main", "usage"];
 const ONLY_IN: [(&str, &[&str], &str); 14] = [
     ("rusqlite::", &["store"], "the database has one owner"),
     ("clap::", &["cli", "cmd", "lib", "usage"], "the command line ends where it is read"),
-    ("toml::", &["flow"], "flow files are read in one place"),
+    ("toml::", &["config", "document", "flow"], "documents are read in one way"),
     ("comfy_table::", &["output"], "one place lays out tables"),
     ("indicatif::", &["output"], "one place draws progress"),
     ("SystemTime::now", &["clock"], "one file reads the wall clock"),

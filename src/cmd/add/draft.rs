@@ -29,10 +29,14 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Reads the options, and the environment for what they do not say.
-    pub(super) fn read(args: &AddArgs, now: Timestamp) -> Result<Self, Failure> {
+    /// Reads the options; what they do not say is as `defaults` have it.
+    pub(super) fn read(
+        args: &AddArgs,
+        defaults: &Settings,
+        now: Timestamp,
+    ) -> Result<Self, Failure> {
         check_labels(args)?;
-        let JobOptions { settings, place, extra_env } = JobOptions::read(&args.job)?;
+        let JobOptions { settings, place, extra_env } = JobOptions::read(&args.job, defaults)?;
         Ok(Self {
             now,
             name: args.name.clone(),
@@ -139,7 +143,7 @@ mod tests {
     }
 
     fn draft(line: &[&str]) -> Result<Draft, Failure> {
-        Draft::read(&args(line), NOW)
+        Draft::read(&args(line), &Settings::default(), NOW)
     }
 
     #[test]
@@ -191,7 +195,11 @@ mod tests {
         let draft = draft(&["-C", path, "x"]).expect("read");
         assert_eq!(draft.place.cwd, path.as_bytes());
         assert_eq!(draft.place.env.get("PWD"), Some(path.as_bytes()));
-        let gone = super::Draft::read(&args(&["-C", &format!("{path}/gone"), "x"]), NOW);
+        let gone = super::Draft::read(
+            &args(&["-C", &format!("{path}/gone"), "x"]),
+            &Settings::default(),
+            NOW,
+        );
         assert_eq!(gone.expect_err("gone").exit, exit::USAGE);
     }
 

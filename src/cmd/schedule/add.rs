@@ -13,7 +13,7 @@ use crate::job::{
 
 pub(super) fn run(args: ScheduleAddArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     let command = words::command(&args.command, &mut io::stdin().lock())?;
-    let options = JobOptions::read(&args.job)?;
+    let options = JobOptions::read(&args.job, &context.config.defaults())?;
     let recurrence = recurrence(args.cron, args.recurrence)?;
     make(args.name, recurrence, &options, command, (args.replace, args.show), context)
 }
@@ -26,7 +26,7 @@ pub(super) fn run(args: ScheduleAddArgs, context: &Context<'_>) -> Result<Answer
 pub(in crate::cmd) fn short(args: AddArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     let Some(cron) = args.cron else { return Err(Failure::usage("no --cron was given")) };
     let command = words::command(&args.command, &mut io::stdin().lock())?;
-    let options = JobOptions::read(&args.job)?;
+    let options = JobOptions::read(&args.job, &context.config.defaults())?;
     let recurrence = recurrence(cron, args.recurrence)?;
     let made = |name, command| {
         make(name, recurrence.clone(), &options, command, (false, args.show), context)

@@ -29,7 +29,7 @@ pub(super) fn run(args: ScheduleImportArgs, context: &Context<'_>) -> Result<Ans
     };
     let form = if args.system { Form::System } else { Form::User };
     let lines = crontab::parse(&source, &text(&args.file, &source)?, form)?;
-    let surroundings = Surroundings::read(args.job, args.recurrence)?;
+    let surroundings = Surroundings::read(args.job, args.recurrence, &context.config.defaults())?;
     let mut schedules: Vec<NewSchedule> = Vec::with_capacity(lines.len());
     for line in &lines {
         check_user(line, &source)?;
@@ -81,10 +81,10 @@ struct Surroundings {
 impl Surroundings {
     /// As in cron, a job has a clean environment and the home directory, may
     /// run as long as it likes and is not tried again, unless options say else.
-    fn read(job: JobArgs, policies: RecurrenceArgs) -> Result<Self, Failure> {
+    fn read(job: JobArgs, policies: RecurrenceArgs, defaults: &Settings) -> Result<Self, Failure> {
         let home = || std::env::var_os("HOME").map(PathBuf::from);
         let job = JobArgs { clean_env: true, cwd: job.cwd.clone().or_else(home), ..job };
-        let mut options = JobOptions::read(&job)?;
+        let mut options = JobOptions::read(&job, defaults)?;
         let cron =
             Settings { timeout: Some(Timeout(None)), max_retries: Some(0), ..Settings::default() };
         options.settings = options.settings.or(&cron);

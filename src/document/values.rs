@@ -1,4 +1,4 @@
-//! The values of a flow file, and what is wrong with them.
+//! The values of a document, and what is wrong with them.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -6,25 +6,29 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::Problem;
+use super::Problem;
 use crate::fields;
 use crate::suggest::did_you_mean;
 
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
-pub(super) type Entry<'t, 'a> = (&'t str, Range<usize>, &'t Value<'a>);
+/// A value and its place.
+pub type Value<'a> = Spanned<DeValue<'a>>;
+/// A key, its place, and its value.
+pub type Entry<'t, 'a> = (&'t str, Range<usize>, &'t Value<'a>);
 
-/// Collects what is wrong on the way, and goes on.
-pub(super) struct Reader {
-    pub(super) problems: Vec<Problem>,
+/// Reads values; collects what is wrong on the way, and goes on.
+pub struct Reader {
+    /// What is wrong so far.
+    pub problems: Vec<Problem>,
 }
 
 impl Reader {
-    pub(super) fn new(problems: Vec<Problem>) -> Self {
+    /// A reader that has found these problems.
+    pub fn new(problems: Vec<Problem>) -> Self {
         Self { problems }
     }
 
     /// Reads a text or a list of texts; tells each that is none.
-    pub(super) fn texts(&mut self, value: &Value<'_>) -> Option<Vec<(String, Range<usize>)>> {
+    pub fn texts(&mut self, value: &Value<'_>) -> Option<Vec<(String, Range<usize>)>> {
         let items = match value.get_ref() {
             DeValue::Array(items) => items.iter().collect(),
             DeValue::String(_)
@@ -44,11 +48,12 @@ impl Reader {
     }
 
     /// Reads a text that means something.
-    pub(super) fn parsed<T: FromStr<Err = String>>(&mut self, value: &Value<'_>) -> Option<T> {
+    pub fn parsed<T: FromStr<Err = String>>(&mut self, value: &Value<'_>) -> Option<T> {
         self.take(value, |value| fields::text(value)?.parse())
     }
 
-    pub(super) fn table<'t, 'a>(&mut self, value: &'t Value<'a>) -> Option<&'t DeTable<'a>> {
+    /// Reads a table.
+    pub fn table<'t, 'a>(&mut self, value: &'t Value<'a>) -> Option<&'t DeTable<'a>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(table),
             DeValue::String(_)
@@ -61,7 +66,7 @@ impl Reader {
     }
 
     /// Reads a value; if it is wrong, that is told at its place.
-    pub(super) fn take<T>(
+    pub fn take<T>(
         &mut self,
         value: &Value<'_>,
         read: impl FnOnce(fields::Value<'_>) -> Result<T, String>,
@@ -69,7 +74,8 @@ impl Reader {
         with_field(value.get_ref(), read).map_err(|why| self.wrong(value.span(), why)).ok()
     }
 
-    pub(super) fn unknown<'n>(
+    /// Tells of a key that nobody knows.
+    pub fn unknown<'n>(
         &mut self,
         key: &str,
         span: Range<usize>,
@@ -79,13 +85,14 @@ impl Reader {
         self.wrong(span, format!("unknown key `{}`{near}", key.escape_debug()));
     }
 
-    pub(super) fn wrong(&mut self, span: Range<usize>, what: impl Into<String>) {
+    /// Tells what is wrong at a place.
+    pub fn wrong(&mut self, span: Range<usize>, what: impl Into<String>) {
         self.problems.push(Problem { span, what: what.into() });
     }
 }
 
 /// The entries of a table in the order of the file.
-pub(super) fn entries<'t, 'a>(table: &'t DeTable<'a>) -> Vec<Entry<'t, 'a>> {
+pub fn entries<'t, 'a>(table: &'t DeTable<'a>) -> Vec<Entry<'t, 'a>> {
     let mut entries: Vec<Entry<'t, 'a>> =
         table.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span(), value)).collect();
     entries.sort_by_key(|(_, span, _)| span.start);
@@ -93,7 +100,7 @@ pub(super) fn entries<'t, 'a>(table: &'t DeTable<'a>) -> Vec<Entry<'t, 'a>> {
 }
 
 /// Shows a value of TOML as one of a file of any kind.
-fn with_field<T>(value: &DeValue<'_>, read: impl FnOnce(fields::Value<'_>) -> T) -> T {
+pub fn with_field<T>(value: &DeValue<'_>, read: impl FnOnce(fields::Value<'_>) -> T) -> T {
     match value {
         DeValue::String(text) => read(fields::Value::Text(text)),
         DeValue::Integer(number) => {

@@ -1,4 +1,4 @@
-//! What is wrong with a flow file, with the place and a look at it.
+//! What is wrong with a document, with the place and a look at it.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,29 +7,32 @@ use unicode_width::UnicodeWidthStr;
 
 /// Something wrong, and the bytes of the file it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) span: Range<usize>,
-    pub(super) what: String,
+pub struct Problem {
+    /// Where.
+    pub span: Range<usize>,
+    /// What, for a person.
+    pub what: String,
 }
 
 /// All that is wrong with a file, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowError {
+pub struct DocumentError {
     told: Vec<String>,
 }
 
 /// How many problems are told one by one.
 const SHOWN: usize = 20;
 
-impl FlowError {
-    pub(super) fn new(file: &str, text: &str, mut problems: Vec<Problem>) -> Self {
+impl DocumentError {
+    /// These problems of a text; `file` is what it is called.
+    pub fn new(file: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.start);
         problems.dedup();
         Self { told: problems.iter().map(|problem| tell(file, text, problem)).collect() }
     }
 }
 
-impl fmt::Display for FlowError {
+impl fmt::Display for DocumentError {
     /// `nightly.toml:12:10: …` and the line with a caret below it, for each problem.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown: Vec<&str> = self.told.iter().take(SHOWN).map(String::as_str).collect();
@@ -42,7 +45,7 @@ impl fmt::Display for FlowError {
     }
 }
 
-impl std::error::Error for FlowError {}
+impl std::error::Error for DocumentError {}
 
 fn tell(file: &str, text: &str, Problem { span, what }: &Problem) -> String {
     let start = boundary(text, span.start);
@@ -106,7 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn told(text: &str, span: Range<usize>) -> String {
-        FlowError::new("f", text, vec![Problem { span, what: "bad".to_owned() }]).to_string()
+        DocumentError::new("f", text, vec![Problem { span, what: "bad".to_owned() }]).to_string()
     }
 
     #[test]
