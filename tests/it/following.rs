@@ -1,29 +1,15 @@
 //! What `ax logs` shows of real jobs, and how it ends.
 
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use nix::sys::signal::Signal;
 
-use super::harness::process::kill;
-use super::harness::{Desk, ended, gate, wait_until};
+use super::harness::{Desk, Runner, gate, wait_until};
 
-/// Somebody who follows, with pipes.
-fn follow(desk: &Desk, words: &[&str]) -> Child {
-    let mut command = desk.command(&[&["logs", "-f"], words].concat());
-    let pipes = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    pipes.spawn().expect("ax can be started")
-}
-
-/// Waits for a child; gives how it ended.
-fn status(child: &mut Child) -> std::process::ExitStatus {
-    let mut status = None;
-    wait_until("it ends", String::new, || {
-        status = child.try_wait().expect("it can be asked");
-        status.is_some()
-    });
-    status.expect("it was waited for")
+/// Somebody who follows.
+fn follow(desk: &Desk, words: &[&str]) -> Runner {
+    Runner::start(desk, &mut desk.command(&[&["logs", "-f"], words].concat()))
 }
 
 #[test]
@@ -34,16 +20,11 @@ fn lines_of_several_jobs_have_their_names_and_never_mix() {
     let _runner = desk.run(&["--workers", "2"]);
     desk.wait_for_states(&["running", "running"]);
     let mut follower = follow(&desk, &["1-2"]);
-    let mut out = BufReader::new(follower.stdout.take().expect("it is a pipe"));
     desk.open("begun");
-    let mut line = String::new();
-    out.read_line(&mut line).expect("a line is shown at once");
-    assert_eq!(line, "2      | first\n");
+    desk.wait_until("a whole line is shown", || follower.out() == "2      | first\n");
     desk.open("go");
-    let mut rest = String::new();
-    out.read_to_string(&mut rest).expect("the rest is shown");
-    assert_eq!(rest, "1 slow | half a line\n1 slow | two\n");
-    assert_eq!(status(&mut follower).code(), Some(0));
+    assert_eq!(follower.exit(), 0);
+    assert_eq!(follower.out(), "2      | first\n1 slow | half a line\n1 slow | two\n");
 }
 
 #[test]
@@ -53,10 +34,9 @@ fn a_job_that_fails_is_followed_into_its_next_attempt() {
         &["-n", "flaky", "--retry-delay", "0"],
         "echo try $AX_ATTEMPT; exit $((2 - AX_ATTEMPT))",
     );
-    let follower = follow(&desk, &["last"]);
+    let mut follower = follow(&desk, &["last"]);
     let _runner = desk.run(&[]);
-    let said = ended(follower);
-    assert_eq!((said.exit, said.text()), (0, "try 1\ntry 2\n"));
+    assert_eq!((follower.exit(), follower.out().as_str()), (0, "try 1\ntry 2\n"));
 }
 
 #[test]
@@ -67,15 +47,12 @@ fn what_comes_after_a_failed_attempt_is_told_on_stderr() {
     let _runner = desk.run(&[]);
     desk.wait_for_states(&["failed"]);
     let mut follower = follow(&desk, &["1"]);
-    let mut err = BufReader::new(follower.stderr.take().expect("it is a pipe"));
-    let mut line = String::new();
-    err.read_line(&mut line).expect("it is told");
     let want = "ax: job 1 flaky, attempt 1: try; its last attempt failed; the next one is due 2";
-    assert!(line.starts_with(want), "{line}");
+    desk.wait_until("it is told", || follower.err().starts_with(want));
     desk.open("go");
     desk.ok(&["edit", "1", "--at", "2020-01-01 00:00"]);
-    let said = ended(follower);
-    assert_eq!((said.exit, said.text()), (0, "trytry"));
+    assert_eq!((follower.exit(), follower.out().as_str()), (0, "trytry"));
+    assert_eq!(follower.err().lines().count(), 1, "{}", follower.err());
 }
 
 #[test]
@@ -134,11 +111,9 @@ fn an_interrupt_leaves_at_once_and_the_job_goes_on() {
     desk.add(&[], &format!("echo begun; {}", gate("go")));
     let _runner = desk.run(&[]);
     let mut follower = follow(&desk, &["1"]);
-    let mut out = BufReader::new(follower.stdout.take().expect("it is a pipe"));
-    let mut line = String::new();
-    out.read_line(&mut line).expect("it follows");
-    kill(i32::try_from(follower.id()).expect("a process id fits"), Signal::SIGINT);
-    let end = status(&mut follower).signal();
+    desk.wait_until("it follows", || follower.out() == "begun\n");
+    follower.signal(Signal::SIGINT);
+    let end = follower.status().signal();
     assert_eq!(end, Some(Signal::SIGINT as i32), "a shell shows 130");
     assert_eq!(desk.states(), ["running"]);
     desk.open("go");
@@ -151,9 +126,13 @@ fn who_follows_leaves_in_silence_when_nobody_reads_any_more() {
     desk.add(&[], &gate("go"));
     let _runner = desk.run(&[]);
     desk.wait_for_states(&["running"]);
-    let mut follower = follow(&desk, &["1"]);
+    let mut command = desk.command(&["logs", "-f", "1"]);
+    let mut follower = command.stdout(Stdio::piped()).spawn().expect("ax can be started");
     drop(follower.stdout.take());
-    let said = ended(follower);
-    assert_eq!((said.exit, said.err.as_str()), (0, ""));
-    desk.open("go");
+    let mut end = None;
+    wait_until("it leaves", String::new, || {
+        end = follower.try_wait().expect("it can be asked");
+        end.is_some()
+    });
+    assert_eq!(end.and_then(|status| status.code()), Some(0));
 }
