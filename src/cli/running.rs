@@ -15,6 +15,9 @@ how long); the second stops them; the third exits at once. A terminal that goes
 away stops nothing. With --once, --until-idle or a flow the exit code is 1 if a
 job ended dead or held.
 
+On a terminal a live view shows what runs and what waits; elsewhere, and with
+TERM=dumb, each event is a line on stderr.
+
 Examples:
   ax run                       serve until stopped
   ax run --until-idle          run until nothing is left to do

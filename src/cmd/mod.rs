@@ -23,6 +23,7 @@ mod inside;
 mod job_options;
 mod list;
 mod logs;
+mod look;
 mod man;
 mod overdue;
 mod printed;

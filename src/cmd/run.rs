@@ -5,6 +5,8 @@
 //! that takes nothing more stops no job, and a third signal ends the process
 //! whatever the others wait for.
 
+mod show;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::net::UnixDatagram;
@@ -35,6 +37,7 @@ use crate::job::{FlowRunId, RunnerId, State};
 use crate::output;
 use crate::output::list::{Empty, JobList, More};
 use crate::output::progress::Progress;
+use crate::output::screen;
 use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use crate::sched::hooks::Hooks;
 use crate::sched::pool::{MakeExecutor, Pool};
@@ -185,7 +188,9 @@ fn serve(
     let (worker_news, from_workers) = unbounded();
     let (told, events) = bounded(UNPRINTED);
     let (bell, ringing) = hang_bell(dir, runner, &told);
-    let (signals, signalled) = listen_to_signals()?;
+    let style = output::style(context.color, &io::stderr());
+    let progress = Progress::new(json, style, context.now());
+    let (signals, signalled) = listen_to_signals(progress.is_view())?;
     let limit = context.config.output_limit().map(str::to_owned);
     let pool =
         Pool::start(workers, settings.capacity, worker_news, make_executor(&settings, limit))
@@ -208,7 +213,7 @@ fn serve(
             end.map(|end| (end, failed))
         })
         .map_err(|error| Failure::failed(format!("the scheduler cannot be started: {error}")))?;
-    show(&events, json, context);
+    show::show(&events, progress, runner, context);
     signals.close();
     drop(bell);
     let Ok(end) = scheduler.join() else {
@@ -227,15 +232,6 @@ fn serve(
     Ok(failed)
 }
 
-/// Prints events until the scheduler ends.
-fn show(events: &Receiver<RunEvent>, json: bool, context: &mut Context<'_>) {
-    let mut progress = Progress::new(json, output::style(context.color, &io::stderr()));
-    for event in events {
-        progress.show(&event, context.out, context.err);
-    }
-    progress.finish();
-}
-
 /// A supervisor keeps one result more than can be unsettled.
 fn make_executor(settings: &Settings, output_limit: Option<String>) -> MakeExecutor {
     let site = Site::new(&settings.db, settings.runner, settings.capacity + 1);
@@ -244,25 +240,28 @@ fn make_executor(settings: &Settings, output_limit: Option<String>) -> MakeExecu
 }
 
 /// Signals that tell the runner to stop, and the handle that ends listening.
-fn listen_to_signals() -> Result<(Handle, Receiver<()>), Failure> {
+fn listen_to_signals(is_view: bool) -> Result<(Handle, Receiver<()>), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(no_signals)?;
     let handle = signals.handle();
     let (sender, receiver) = unbounded();
     thread::Builder::new()
         .name("signals".to_owned())
-        .spawn(move || pass_on(signals.forever(), &sender))
+        .spawn(move || pass_on(signals.forever(), &sender, is_view))
         .map_err(no_signals)?;
     Ok((handle, receiver))
 }
 
 /// Passes signals on. The third is the last: should the scheduler wait for the
 /// store then, or the printer for its terminal, the process ends without them.
-/// What runs goes on under its supervisors.
-fn pass_on<T>(news: impl Iterator<Item = T>, sender: &Sender<()>) {
+/// What runs goes on under its supervisors, and no view stays on the terminal.
+fn pass_on<T>(news: impl Iterator<Item = T>, sender: &Sender<()>, is_view: bool) {
     for (before, _) in news.enumerate() {
         let _ = sender.send(());
         if before >= 2 {
             thread::sleep(LAST_MOMENT);
+            if is_view {
+                screen::write_at_once(&io::stderr(), &screen::wipe());
+            }
             std::process::exit(exit::FAILED.into());
         }
     }

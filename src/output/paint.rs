@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Effects, Style as Paint};
 
+use super::Style;
+use super::text::{shorten, width};
 use crate::job::State;
 
 /// No colour.
@@ -24,6 +26,28 @@ pub const fn of(state: State) -> Paint {
         State::Dead => AnsiColor::Red.on_default().effects(Effects::BOLD),
         State::Held => AnsiColor::Magenta.on_default(),
         State::Cancelled | State::Skipped => FAINT,
+    }
+}
+
+/// The same pieces with commas between them.
+pub fn listed(pieces: Vec<(String, Paint)>) -> Vec<(String, Paint)> {
+    let comma = |n| (n > 0).then(|| (", ".to_owned(), PLAIN));
+    pieces
+        .into_iter()
+        .enumerate()
+        .flat_map(|(n, piece)| comma(n).into_iter().chain([piece]))
+        .collect()
+}
+
+/// Pieces one after the other, in their colours if all of them fit into the
+/// width, else cut.
+pub fn line(pieces: &[(String, Paint)], style: Style) -> String {
+    let plain: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
+    match style.width {
+        Some(columns) if width(&plain) > columns => shorten(&plain, columns),
+        Some(_) | None => {
+            pieces.iter().map(|(text, colors)| paint(text, *colors, style.color)).collect()
+        }
     }
 }
 

@@ -167,6 +167,17 @@ impl Table {
         texts.map(|text| width(&shorten(text, column.enough))).max().unwrap_or(0)
     }
 
+    /// The table as lines without their newlines, none wider than the terminal:
+    /// one that is too narrow for all columns cuts them, without colours.
+    pub fn lines(self, style: Style) -> Vec<String> {
+        let room = style.width.unwrap_or(usize::MAX);
+        let plain = self.clone().render(Style { color: false, ..style });
+        if plain.lines().any(|line| width(line) > room) {
+            return plain.lines().map(|line| shorten(line, room)).collect();
+        }
+        self.render(style).lines().map(str::to_owned).collect()
+    }
+
     /// A row of one line. Text is cut before, too: there may be megabytes of it.
     fn line(&self, cells: &[Cell], style: Style) -> Row {
         let longest = style.width.unwrap_or(WIDEST);

@@ -10,6 +10,7 @@ mod fault;
 pub mod sqlite;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use crate::job::{
@@ -398,6 +399,57 @@ impl Outlook {
 /// How many jobs are in each state, in the order of [`State::ALL`].
 pub type Counts = [u64; State::ALL.len()];
 
+/// What is going on, as far as a person can take it in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Glance {
+    /// The jobs that run, who has run longest first, without dependencies.
+    pub running: Vec<Job>,
+    /// The others that have not ended well.
+    pub queue: Queue,
+    /// What failed last (failed, dead or held), the last one first.
+    pub failures: Vec<Job>,
+    /// What ended lately.
+    pub ended: Ended,
+    /// The schedules that start next, and when.
+    pub starts: Vec<(String, Timestamp)>,
+}
+
+/// How many jobs that do not run stand where. No number is counted further than
+/// [`Queue::MOST`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// Ready to be taken.
+    pub ready: u64,
+    /// Ready, but for a group or a mutex.
+    pub limited: u64,
+    /// Claimed by a runner that has not started them.
+    pub claimed: u64,
+    /// Pending, and waiting for their time.
+    pub scheduled: u64,
+    /// Failed, and to be tried again.
+    pub failed: u64,
+    /// Pending, and waiting for other jobs.
+    pub waiting: u64,
+    /// Held.
+    pub held: u64,
+    /// Dead.
+    pub dead: u64,
+}
+
+impl Queue {
+    /// So many are many.
+    pub const MOST: u64 = 10_000;
+}
+
+/// How many jobs ended lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// How many.
+    pub count: u64,
+    /// When the first of them did.
+    pub first: Option<Timestamp>,
+}
+
 /// What `ax retry` is to do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Revival {
@@ -664,6 +716,15 @@ pub trait Store: Send {
 
     /// How many jobs are in each state.
     fn counts(&mut self) -> Result<Counts>;
+
+    /// What is going on: of what runs only that of one runner, if it is named;
+    /// of what ended, what did after this time. Reads a bounded number of rows.
+    fn glance(&mut self, owner: Option<RunnerId>, since: Timestamp) -> Result<Glance>;
+
+    /// How long a job like this usually takes: the median of the last successes
+    /// of its schedule, else of its name or, if it has none, its command, among
+    /// what ended last. Reads a bounded number of rows.
+    fn usual(&mut self, job: JobId) -> Result<Option<Duration>>;
 
     /// Brings jobs back, and with them every job that was skipped because of
     /// them. All or none.

@@ -8,6 +8,7 @@ pub(crate) mod ledger;
 pub(crate) mod process;
 pub(crate) mod runner;
 pub(crate) mod sample;
+pub(crate) mod terminal;
 
 use std::fs;
 use std::io::Write;

@@ -49,7 +49,7 @@ const ONLY_IN: [(&str, &[&str], &str); 14] = [
     ("clap::", &["cli", "cmd", "lib", "usage"], "the command line ends where it is read"),
     ("toml::", &["config", "document", "flow"], "documents are read in one way"),
     ("comfy_table::", &["output"], "one place lays out tables"),
-    ("indicatif::", &["output"], "one place draws progress"),
+    ("crossterm::", &["output"], "one place draws on terminals"),
     ("SystemTime::now", &["clock"], "one file reads the wall clock"),
     ("Utc::now", &["clock"], "one file reads the wall clock"),
     ("Local::now", &["clock"], "one file reads the wall clock"),

@@ -13,6 +13,7 @@ mod following;
 mod generated;
 mod harness;
 mod layering;
+mod live;
 mod model;
 mod morning;
 mod proof;

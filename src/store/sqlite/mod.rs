@@ -58,6 +58,7 @@ mod edit;
 mod error;
 mod failures;
 mod gates;
+mod glance;
 mod hooks;
 mod judge;
 mod open;
@@ -74,15 +75,16 @@ mod settle;
 mod yardstick;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::open::Access;
 pub(super) use self::yardstick::yardstick;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Group, Moved, NewRunner,
-    Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner, Said,
-    Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Moved,
+    NewRunner, Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner,
+    Said, Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
@@ -349,6 +351,14 @@ impl Store for Sqlite {
 
     fn counts(&mut self) -> Result<Counts> {
         self.read(counts::counts)
+    }
+
+    fn glance(&mut self, owner: Option<RunnerId>, since: Timestamp) -> Result<Glance> {
+        self.read(|connection| glance::glance(connection, owner, since))
+    }
+
+    fn usual(&mut self, job: JobId) -> Result<Option<Duration>> {
+        self.read(|connection| glance::usual(connection, job))
     }
 
     fn revive(&mut self, ids: &[JobId], how: Revival, now: Timestamp) -> Result<Vec<Moved>> {

@@ -5,8 +5,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::{
-    add, cancel, chain, claim, counts, edges, failures, gates, hooks, judge, overdue, prune, query,
-    runner, schedule, schema,
+    add, cancel, chain, claim, counts, edges, failures, gates, glance, hooks, judge, overdue,
+    prune, query, runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
 
@@ -260,4 +260,42 @@ fn jobs_of_rare_states_are_found_by_the_states() {
     for index in ["ax_jobs_failed", "ax_jobs_dead", "ax_jobs_held"] {
         assert_uses(&sql, index);
     }
+}
+
+#[test]
+fn who_looks_reads_by_index() {
+    let [dead, failed, held] = glance::failed();
+    for (sql, index) in [
+        (&glance::running(), "ax_jobs_owned"),
+        (&dead, "ax_jobs_dead"),
+        (&failed, "ax_jobs_failed"),
+        (&held, "ax_jobs_held"),
+        (&glance::starts(), "ax_schedules_next"),
+        (&glance::ENDED.to_owned(), "ax_jobs_ended"),
+    ] {
+        assert_uses(sql, index);
+        let sorts = plan(sql).contains("TEMP B-TREE");
+        assert_eq!(sorts, index == "ax_jobs_owned", "only what runs is sorted: {}", plan(sql));
+    }
+    let indexes = [
+        "ax_jobs_ready",
+        "ax_jobs_limited",
+        "ax_jobs_owned",
+        "ax_jobs_due",
+        "ax_jobs_failed",
+        "ax_jobs_waiting",
+        "ax_jobs_held",
+        "ax_jobs_dead",
+    ];
+    for (sql, index) in glance::counts().iter().zip(indexes) {
+        assert_uses(sql, index);
+    }
+}
+
+#[test]
+fn what_a_job_usually_takes_is_found_by_its_schedule_or_among_what_ended_last() {
+    assert_uses(glance::USUAL_OF_SCHEDULE, "ax_flow_runs_start");
+    assert_uses(glance::USUAL_OF_SCHEDULE, "ax_jobs_flow_run");
+    assert_uses(glance::USUAL, "ax_jobs_ended");
+    assert!(!plan(glance::USUAL).contains("TEMP B-TREE"), "{}", plan(glance::USUAL));
 }

@@ -17,9 +17,9 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Group, Moved, NewRunner,
-    Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled,
-    Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Moved,
+    NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said,
+    Scheduled, Selector, Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -381,6 +381,14 @@ impl Store for Moody {
     }
 
     fn counts(&mut self) -> Result<Counts> {
+        unasked()
+    }
+
+    fn glance(&mut self, _: Option<RunnerId>, _: Timestamp) -> Result<Glance> {
+        unasked()
+    }
+
+    fn usual(&mut self, _: JobId) -> Result<Option<Duration>> {
         unasked()
     }
 

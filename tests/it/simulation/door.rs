@@ -5,6 +5,7 @@
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ax_scheduler::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use ax_scheduler::job::{
@@ -13,9 +14,9 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Group, Moved, NewRunner,
-    Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said, Scheduled,
-    Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Moved,
+    NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said,
+    Scheduled, Selector, Store, Turn, Turned,
 };
 
 use super::act;
@@ -211,6 +212,8 @@ impl Store for Door<'_> {
         output_files() -> Vec<(JobId, u32)>;
         graph(around: &[JobId]) -> Vec<Dependency>;
         counts() -> Counts;
+        glance(owner: Option<RunnerId>, since: Timestamp) -> Glance;
+        usual(job: JobId) -> Option<Duration>;
         revive(ids: &[JobId], how: Revival, now: Timestamp) -> Vec<Moved>;
         resolve(ids: &[JobId], how: Resolution, now: Timestamp) -> Vec<Moved>;
         hold(ids: &[JobId], now: Timestamp) -> Vec<Moved>;

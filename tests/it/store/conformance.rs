@@ -26,6 +26,7 @@ mod dependencies;
 mod editing;
 mod failures;
 mod families;
+mod glances;
 mod hooks;
 mod keys;
 mod later;

@@ -1,0 +1,67 @@
+//! What happens in the runner, shown until it ends: on the main thread, so that
+//! a terminal that takes nothing more stops no job.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use crate::cmd::Context;
+use crate::cmd::look::Looker;
+use crate::job::RunnerId;
+use crate::output::progress::{Drawn, Progress};
+use crate::sched::RunEvent;
+
+/// Between two frames while something runs, and while nothing does.
+const FRAME: Duration = Duration::from_millis(100);
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Between two looks at the store.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Prints events until the scheduler ends.
+pub(super) fn show(
+    events: &Receiver<RunEvent>,
+    mut progress: Progress,
+    runner: RunnerId,
+    context: &mut Context<'_>,
+) {
+    let mut looker = Looker::new(context.db.clone(), Some(runner), LOOK);
+    let mut next = Instant::now();
+    loop {
+        let event = match &progress {
+            Progress::View(_) => events.recv_deadline(next),
+            Progress::Lines { .. } | Progress::Json => {
+                events.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            }
+        };
+        match event {
+            Ok(event) => {
+                progress.show(&event, context.now(), context.out, context.err);
+                // What begins after a pause is seen soon.
+                next = next.min(Instant::now() + FRAME);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Progress::View(drawn) = &mut progress {
+                    next = refresh(drawn, &mut looker, context);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    if let Progress::View(drawn) = &mut progress {
+        drawn.finish(context.err);
+    }
+}
+
+/// Looks, if it is time to, and draws; tells when to do that again. A store that
+/// cannot be read at the moment is the scheduler's to speak of.
+fn refresh(drawn: &mut Drawn, looker: &mut Looker, context: &mut Context<'_>) -> Instant {
+    let now = context.now();
+    if looker.next() <= Instant::now()
+        && let Ok(seen) = looker.look(now)
+    {
+        drawn.live.learn(seen.glance.queue, &seen.running);
+    }
+    drawn.draw(now, context.err);
+    Instant::now() + if drawn.live.is_busy() { FRAME } else { IDLE }
+}
