@@ -50,7 +50,7 @@ pub(super) struct Follower {
     /// How many last lines of the first attempt are wanted, if not all.
     lines: Option<usize>,
     reading: Option<Reading>,
-    /// Whether it was told what the job waits for.
+    /// Whether what became of the attempt before was told, or is no news.
     told: bool,
 }
 
@@ -70,7 +70,7 @@ impl Follower {
 
     /// The same from this attempt on.
     pub(super) fn beginning_with(self, first: u32) -> Self {
-        Self { seen: first.saturating_sub(1), ..self }
+        Self { seen: first.saturating_sub(1), told: true, ..self }
     }
 
     /// The same with this attempt alone.
@@ -119,11 +119,20 @@ impl Follower {
                     if let Some(failure) = lost_output(&scene.dir, next) {
                         return Ok(Step::Lost(failure));
                     }
-                    self.reading = Some(Reading { attempt: next.attempt, output: None });
+                    let attempt = next.attempt;
+                    if self.seen > 0 {
+                        self.tell(&job, "the next one has started", scene)?;
+                    }
+                    self.reading = Some(Reading { attempt, output: None });
                 }
                 None if job.state.is_final() => return Ok(Step::Over),
                 None => {
-                    self.tell(&job, scene)?;
+                    // Before its first attempt only a person wants to know.
+                    if !self.told && (self.seen > 0 || io::stderr().is_terminal()) {
+                        let moment = alive::moment(scene.store, &scene.dir, SystemClock.now())?;
+                        let why = moment.phase(&job).sentence(time::local);
+                        self.tell(&job, &why, scene)?;
+                    }
                     return Ok(Step::Goes);
                 }
             }
@@ -172,15 +181,11 @@ impl Follower {
         Ok(())
     }
 
-    /// Tells once what a job waits for that has not ended; before its first
-    /// attempt only a person wants to know.
-    fn tell(&mut self, job: &Job, scene: &mut Scene<'_>) -> Result<(), Failure> {
-        let is_wanted = self.seen > 0 || io::stderr().is_terminal();
-        if std::mem::replace(&mut self.told, true) || !is_wanted {
+    /// Tells once how an attempt ended, and why another is to come.
+    fn tell(&mut self, job: &Job, why: &str, scene: &mut Scene<'_>) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.told, true) {
             return Ok(());
         }
-        let now = SystemClock.now();
-        let why = alive::moment(scene.store, &scene.dir, now)?.phase(job).sentence(time::local);
         scene.out.flush().map_err(unprinted)?;
         let is_within_line = !self.voice.is_at_start() && io::stdout().is_terminal();
         let apart = if is_within_line { "\n" } else { "" };
