@@ -25,7 +25,7 @@
 //!
 //! | module | concern |
 //! |---|---|
-//! | [`job`] | plain data and pure rules: the table of legal states, verdicts, dependencies, why a job is not running |
+//! | [`job`] | plain data and pure rules: the table of legal states, verdicts, dependencies, why a job is not running, which failures are alike |
 //! | [`store`] | how jobs are kept; [`store::Store`] is the seam, `store::sqlite` the one backend |
 //! | [`exec`] | how a job is run: supervisors, stop ladder, output; [`exec::Executor`] is the seam |
 //! | [`sched`] | how a runner works: turns, worker threads, wake-ups, attempts that others left behind |

@@ -62,7 +62,8 @@ pub struct ConfigArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Topics: exit-codes, states, selectors, times, environment, config, hooks, flows.
+Topics: exit-codes, states, selectors, times, environment, config, hooks, causes,
+flows.
 
 Examples:
   ax help

@@ -55,7 +55,7 @@ pub struct ListArgs {
 A job counts if it is dead, if it failed and waits for its next attempt, or if it
 is held because an attempt was lost. Its cause is how its last attempt ended and
 its last error, in which numbers, ids, paths and times are made equal. The id of
-a cause is always the same; its beginning is enough.
+a cause is always the same; its beginning is enough. `ax help causes` has it all.
 
 Examples:
   ax failures --since 12h

@@ -15,7 +15,7 @@ struct Topic {
     text: &'static str,
 }
 
-const TOPICS: [Topic; 8] = [
+const TOPICS: [Topic; 9] = [
     Topic {
         name: "exit-codes",
         about: "what the exit codes of ax mean",
@@ -50,6 +50,11 @@ const TOPICS: [Topic; 8] = [
         name: "hooks",
         about: "what is run when a job or a flow has ended",
         text: include_str!("help/hooks.txt"),
+    },
+    Topic {
+        name: "causes",
+        about: "which failures have one cause",
+        text: include_str!("help/causes.txt"),
     },
     Topic { name: "flows", about: "flow files", text: include_str!("help/flows.txt") },
 ];
