@@ -3,6 +3,7 @@
 //! Whatever was started at a desk is gone when the desk is dropped, also after
 //! a failure: its processes are known by the `AX_DB` in their environment.
 
+pub(crate) mod clock;
 pub(crate) mod disk;
 pub(crate) mod ledger;
 pub(crate) mod process;

@@ -1,6 +1,7 @@
 //! `ax run`, with real processes.
 
 mod cancelling;
+mod clocks;
 mod flows;
 mod hardship;
 mod hooks;
