@@ -32,6 +32,20 @@ pub fn point(what: &str, place: &str) {
 #[inline(always)]
 pub const fn point(_: &str, _: &str) {}
 
+/// Tells whether something is to have no effect: `FAILPOINTS='kill/mute=return'`.
+#[cfg(feature = "failpoints")]
+pub fn mutes(what: &str) -> bool {
+    let name = format!("{what}/mute");
+    fail::fail_point!(name.as_str(), |_| true);
+    false
+}
+
+/// Nothing is, in this build.
+#[cfg(not(feature = "failpoints"))]
+pub const fn mutes(_: &str) -> bool {
+    false
+}
+
 #[cfg(feature = "failpoints")]
 fn strike(name: &str, how: Option<&str>) {
     use nix::sys::signal::{Signal, raise};

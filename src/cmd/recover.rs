@@ -166,7 +166,7 @@ impl Row {
             Fate::RunsOn => "runs on under its supervisor, which records its end".to_owned(),
             Fate::Ended(outcome, _) => {
                 let verdict = claimed.policy.judge(&outcome, now);
-                Recovered { claim, title: title.clone(), outcome, verdict }.what()
+                Recovered { claim, title: title.clone(), outcome, verdict: Some(verdict) }.what()
             }
         };
         Self { job: claim.job, attempt: Some(claim.attempt), title, what }

@@ -17,7 +17,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::job::{Claim, Claimed, Settlement};
 use crate::sched::wake;
-use crate::store::{self, Started, Store, Turn};
+use crate::store::{self, Said, Started, Store, Turn};
 
 /// Between two tries to store a result.
 const REST: Duration = Duration::from_secs(1);
@@ -75,6 +75,13 @@ impl Records {
         let started: Vec<Started> = started(report).into_iter().collect();
         let settled: Vec<Settlement> = settled(claimed, report).into_iter().collect();
         let store = open(&mut self.store, &self.db)?;
+        if let Report::Stuck { claim, why } = report {
+            // A person is told, if it is not too late.
+            return match store.say(claim.job, claim.attempt, &Said::Stuck(why.clone()), now) {
+                Err(store::Error::NotRunning { .. }) => Ok(()),
+                said => said,
+            };
+        }
         let turn = Turn {
             runner: claimed.claim.owner,
             now,
@@ -107,13 +114,13 @@ fn open<'a>(store: &'a mut Option<Box<dyn Store>>, db: &Path) -> store::Result<&
 fn started(report: &Report) -> Option<Started> {
     match report {
         Report::Started { claim, process } => Some(Started { claim: *claim, process: *process }),
-        Report::Ended(_) => None,
+        Report::Stuck { .. } | Report::Ended(_) => None,
     }
 }
 
 fn settled(claimed: &Claimed, report: &Report) -> Option<Settlement> {
     match report {
-        Report::Started { .. } => None,
+        Report::Started { .. } | Report::Stuck { .. } => None,
         Report::Ended(ended) => Some(Settlement {
             claim: ended.claim,
             outcome: ended.outcome.clone(),

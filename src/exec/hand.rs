@@ -98,16 +98,18 @@ impl Hand {
         }
     }
 
-    /// Goes on stopping it, or begins to if its time is up; tells whether its
-    /// start is to be told of now.
-    pub(super) fn climb(&mut self, now: Instant) -> bool {
+    /// Goes on stopping it, or begins to if its time is up; tells once, in
+    /// words, what is left of it when it does not go.
+    pub(super) fn climb(&mut self, now: Instant) -> Option<String> {
         if self.ladder.is_none() && self.time_up_at.is_some_and(|at| at <= now) {
             let limit = self.claimed.spec.timeout.unwrap_or_default();
             self.stop(Outcome::TimedOut(limit), now);
         }
-        if let Some(ladder) = &mut self.ladder {
-            ladder.climb(now);
-        }
+        self.ladder.as_mut().and_then(|ladder| ladder.climb(now))
+    }
+
+    /// Tells whether its start is to be told of now.
+    pub(super) fn is_tell_due(&self, now: Instant) -> bool {
         self.tell_at.is_some_and(|at| at <= now)
     }
 

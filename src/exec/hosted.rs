@@ -8,12 +8,15 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
+use super::Sign;
 use super::output;
 use super::process::{self, Identity, sweep_survivors};
 use super::protocol::{Answer, Inbox};
@@ -99,13 +102,18 @@ impl Hosted {
     }
 
     /// Stops what is left of a job, which is lost.
-    pub(super) fn lose(&self, claimed: &Claimed, process: Option<Process>) -> Outcome {
+    pub(super) fn lose(
+        &self,
+        claimed: &Claimed,
+        process: Option<Process>,
+        tell: &mut dyn FnMut(Sign),
+    ) -> Outcome {
         let db = claimed.spec.extra_env.get("AX_DB");
         // The supervisor is waited for afterwards, so that its number, and
         // with it the session, can be nobody else's yet.
         let trace = Trace::new(self.identity.clone(), claimed.claim, process, db);
         let killed = "its supervisor was killed";
-        Outcome::Lost(match sweep_survivors(&trace) {
+        Outcome::Lost(match sweep(&trace, tell) {
             Ok(()) => killed.to_owned(),
             Err(error) => format!("{killed}, and what it left was not found: {error}"),
         })
@@ -122,6 +130,24 @@ impl Hosted {
         if let Some(pid) = Pid::from_raw(self.identity.pid) {
             while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|errno| errno == INTR) {}
         }
+    }
+}
+
+/// Kills what is left of an attempt until nothing is, however long it takes,
+/// and tells of what does not go.
+fn sweep(trace: &Trace, tell: &mut dyn FnMut(Sign)) -> io::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(500);
+    let mut is_told = false;
+    loop {
+        let left = sweep_survivors(trace)?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        if !is_told {
+            tell(Sign::Stuck(process::undying(&left)));
+            is_told = true;
+        }
+        thread::sleep(PAUSE);
     }
 }
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::process;
+use super::process::{self, Stat};
+use crate::crash;
 use crate::job::Outcome;
 
 /// Between two rounds: killed processes need a moment to be gone.
@@ -57,25 +58,33 @@ impl Ladder {
         self.outcome = Outcome::Cancelled;
     }
 
-    /// Takes the next step, if it is due. Called as long as something is left.
-    pub(super) fn climb(&mut self, now: Instant) {
+    /// Takes the next step, if it is due. Called as long as something is left;
+    /// tells once what that is, in words, when it does not go.
+    pub(super) fn climb(&mut self, now: Instant) -> Option<String> {
         if now < self.next {
-            return;
+            return None;
         }
         let out_of_time = self.kill_at.is_some_and(|at| at <= now);
+        let mut left = Vec::new();
         if self.kills > 0 || out_of_time || is_empty(self.group) {
-            kill_all(self.group);
+            left = kill_all(self.group);
             self.kills += 1;
         }
         self.next = now + if self.kills < PATIENCE { ROUND } else { SLOW_ROUND };
+        (self.kills == PATIENCE && !left.is_empty()).then(|| process::undying(&left))
     }
 }
 
-/// Kills all descendants of this process, those in `group` with one blow.
-fn kill_all(group: i32) {
+/// Kills all descendants of this process, those in `group` with one blow; gives
+/// those that there were.
+fn kill_all(group: i32) -> Vec<Stat> {
     let own = i32::try_from(std::process::id()).expect("a process id fits");
-    let Ok(all) = process::all() else { return };
-    let found = process::descendants(own, &all);
+    let Ok(all) = process::all() else { return Vec::new() };
+    let mut found = process::descendants(own, &all);
+    found.retain(|stat| !stat.has_ended());
+    if crash::mutes("kill") {
+        return found;
+    }
     // A group without a descendant in it may be a stranger's by now.
     if found.iter().any(|stat| stat.group == group) {
         signal_group(group, Signal::KILL);
@@ -84,6 +93,7 @@ fn kill_all(group: i32) {
         // One that may not be signalled is tried again as long as it is there.
         let _ = process::signal(stat, Signal::KILL);
     }
+    found
 }
 
 fn signal_group(group: i32, signal: Signal) {

@@ -61,8 +61,24 @@ pub enum Report {
         /// The process.
         process: Process,
     },
+    /// It was killed, and not all of it ends.
+    Stuck {
+        /// Which attempt.
+        claim: Claim,
+        /// What is left of it, in words.
+        why: String,
+    },
     /// It ended.
     Ended(Ended),
+}
+
+/// What an attempt shows before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Its process was started.
+    Started(Process),
+    /// It was killed, and this is left of it, in words.
+    Stuck(String),
 }
 
 /// Why an attempt is stopped.
@@ -76,9 +92,10 @@ pub enum Stop {
 
 /// Runs one job at a time.
 pub trait Executor: Send {
-    /// Runs a claimed job to its end. Tells a start through `started`, at
-    /// once or never (a short attempt is told by its end alone).
-    fn execute(&mut self, claimed: &Claimed, started: &mut dyn FnMut(Process)) -> Ended;
+    /// Runs a claimed job to its end. Tells through `tell` of its start, at
+    /// once or never (a short attempt is told by its end alone), and of
+    /// processes that do not go.
+    fn execute(&mut self, claimed: &Claimed, tell: &mut dyn FnMut(Sign)) -> Ended;
 
     /// A handle by which another thread stops what this executor runs.
     fn stopper(&self) -> Box<dyn Stopper>;

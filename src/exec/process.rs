@@ -109,6 +109,21 @@ fn parse(text: &[u8]) -> Option<Stat> {
     })
 }
 
+/// Names processes that were killed and have not ended, at most three.
+pub fn undying(left: &[Stat]) -> String {
+    const SHOWN: usize = 3;
+    let name = |stat: &Stat| {
+        let name = fs::read(format!("/proc/{}/comm", stat.pid)).unwrap_or_default();
+        let name = String::from_utf8_lossy(&name);
+        format!("process {} ({}, state {})", stat.pid, name.trim_end(), char::from(stat.state))
+    };
+    let mut names: Vec<_> = left.iter().take(SHOWN).map(name).collect();
+    if left.len() > SHOWN {
+        names.push(format!("{} more", left.len() - SHOWN));
+    }
+    format!("killed and not ended: {}", names.join(", "))
+}
+
 /// All processes.
 ///
 /// # Errors

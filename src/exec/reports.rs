@@ -48,6 +48,15 @@ impl Reports {
         }
     }
 
+    /// Tells what is left of a job that was killed.
+    pub(super) fn stuck(&mut self, claimed: &Claimed, why: String) {
+        let report = Report::Stuck { claim: claimed.claim, why };
+        match &self.records {
+            Some(records) => record(records, (claimed.clone(), report)),
+            None => self.say(&report, false),
+        }
+    }
+
     /// Tells of an end, and whether it is the last one told of.
     pub(super) fn end(&mut self, claimed: Claimed, ended: Ended, retires: bool) {
         let report = Report::Ended(ended);
@@ -91,7 +100,7 @@ fn record(records: &Sender<Due>, due: Due) {
 
 fn is_given_back(report: &Report) -> bool {
     match report {
-        Report::Started { .. } => false,
+        Report::Started { .. } | Report::Stuck { .. } => false,
         Report::Ended(ended) => matches!(ended.outcome, Outcome::NotStarted(_)),
     }
 }

@@ -20,10 +20,10 @@ use super::process::Identity;
 use super::protocol::{Answer, Order, send};
 use super::spawn::reason;
 use super::spool::salvage;
-use super::{Ended, Executor, Report, Stop, Stopper};
+use super::{Ended, Executor, Report, Sign, Stop, Stopper};
 use crate::clock::{Clock, SystemClock};
 use crate::crash;
-use crate::job::{Captured, Claim, Claimed, Outcome, Process};
+use crate::job::{Captured, Claim, Claimed, Outcome};
 
 /// Between two looks at what a supervisor has begun.
 const LOOK: Duration = Duration::from_millis(10);
@@ -73,9 +73,9 @@ impl Supervised {
         self.hosted.as_ref().map(|hosted| &hosted.identity)
     }
 
-    fn run(&mut self, claimed: &Claimed, started: &mut dyn FnMut(Process)) -> Ended {
+    fn run(&mut self, claimed: &Claimed, tell: &mut dyn FnMut(Sign)) -> Ended {
         if let Err(why) = self.send(claimed) {
-            return self.bury(claimed, Some(why));
+            return self.bury(claimed, Some(why), tell);
         }
         loop {
             let Some(hosted) = &mut self.hosted else {
@@ -83,7 +83,8 @@ impl Supervised {
             };
             match hosted.inbox.wait(&mut hosted.stream) {
                 Ok(Some(Answer::Report { report, retires })) => match report.into_owned() {
-                    Report::Started { process, .. } => started(process),
+                    Report::Started { process, .. } => tell(Sign::Started(process)),
+                    Report::Stuck { why, .. } => tell(Sign::Stuck(why)),
                     Report::Ended(ended) => {
                         if retires {
                             self.let_go();
@@ -91,8 +92,8 @@ impl Supervised {
                         return ended;
                     }
                 },
-                Ok(Some(Answer::Unable(why))) => return self.bury(claimed, Some(why)),
-                Ok(None) | Err(_) => return self.bury(claimed, None),
+                Ok(Some(Answer::Unable(why))) => return self.bury(claimed, Some(why), tell),
+                Ok(None) | Err(_) => return self.bury(claimed, None, tell),
             }
         }
     }
@@ -120,7 +121,12 @@ impl Supervised {
 
     /// Finds out what became of a job whose supervisor is dead, and stops what
     /// is left of it.
-    fn bury(&mut self, claimed: &Claimed, why: Option<String>) -> Ended {
+    fn bury(
+        &mut self,
+        claimed: &Claimed,
+        why: Option<String>,
+        tell: &mut dyn FnMut(Sign),
+    ) -> Ended {
         crash::point("bury", "before-look");
         let claim = claimed.claim;
         let not_started =
@@ -140,11 +146,11 @@ impl Supervised {
                 Ended { claim, outcome, process, ended_at, output }
             }
             Some(Step::Started(process)) => {
-                let outcome = hosted.lose(claimed, Some(process));
+                let outcome = hosted.lose(claimed, Some(process), tell);
                 Ended { process: Some(process), output: salvaged(), ..ended(claim, outcome) }
             }
             Some(Step::Intent) => {
-                let outcome = hosted.lose(claimed, None);
+                let outcome = hosted.lose(claimed, None, tell);
                 Ended { output: salvaged(), ..ended(claim, outcome) }
             }
         };
@@ -210,9 +216,9 @@ impl Supervised {
 }
 
 impl Executor for Supervised {
-    fn execute(&mut self, claimed: &Claimed, started: &mut dyn FnMut(Process)) -> Ended {
+    fn execute(&mut self, claimed: &Claimed, tell: &mut dyn FnMut(Sign)) -> Ended {
         lock(&self.line).claim = Some(claimed.claim);
-        let ended = self.run(claimed, started);
+        let ended = self.run(claimed, tell);
         lock(&self.line).hang_up();
         self.clear_past();
         ended

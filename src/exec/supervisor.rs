@@ -302,7 +302,10 @@ impl<'a> Supervisor<'a> {
         if hand.is_look_due(now) {
             hand.looked(now, self.spool.bound());
         }
-        if hand.climb(now) {
+        if let Some(why) = hand.climb(now) {
+            self.reports.stuck(hand.claimed(), why);
+        }
+        if hand.is_tell_due(now) {
             self.tell_start();
         }
     }

@@ -21,14 +21,13 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::process::{self, Identity, Stat};
+use crate::crash;
 use crate::job::{Claim, EnvBlock, Process};
 
 /// Between two rounds: killed processes need a moment to be gone.
 const ROUND: Duration = Duration::from_millis(10);
-/// Between two rounds when something does not go.
-const SLOW_ROUND: Duration = Duration::from_millis(500);
-/// Rounds after which they become slow.
-const PATIENCE: u32 = 100;
+/// So many are a moment.
+const ROUNDS: u32 = 25;
 
 /// By what the processes of an attempt are known.
 #[derive(Clone, Debug)]
@@ -96,31 +95,36 @@ impl Trace {
         self.marks.iter().all(|mark| env.entries().any(|entry| entry == mark))
     }
 
-    /// Kills every survivor once; tells how many there were.
+    /// Kills every survivor once; gives those that there were.
     ///
     /// # Errors
     /// When `/proc` cannot be read.
-    pub fn strike(&self) -> io::Result<usize> {
+    fn strike(&self) -> io::Result<Vec<Stat>> {
         let found = self.survivors()?;
-        for stat in &found {
+        for stat in found.iter().filter(|_| !crash::mutes("kill")) {
             // One that may not be signalled is counted and tried again.
             let _ = process::signal(stat, Signal::KILL);
         }
-        Ok(found.len())
+        Ok(found)
     }
 }
 
-/// Kills the survivors of an attempt until none is left, however long it takes.
+/// Kills the survivors of an attempt until none is left, but not longer than a
+/// moment; gives those that are. One can be another user's, or wait for a
+/// device that does not answer.
 ///
 /// # Errors
 /// When `/proc` cannot be read.
-pub fn sweep_survivors(trace: &Trace) -> io::Result<()> {
-    let mut rounds = 0;
-    while trace.strike()? > 0 {
-        rounds += 1;
-        thread::sleep(if rounds < PATIENCE { ROUND } else { SLOW_ROUND });
+pub fn sweep_survivors(trace: &Trace) -> io::Result<Vec<Stat>> {
+    let mut left = trace.strike()?;
+    for _ in 0..ROUNDS {
+        if left.is_empty() {
+            break;
+        }
+        thread::sleep(ROUND);
+        left = trace.strike()?;
     }
-    Ok(())
+    Ok(left)
 }
 
 #[cfg(test)]
@@ -187,7 +191,7 @@ mod tests {
         assert!(found(CLAIM, Some("/another.db")).is_empty());
         assert!(found(Claim { attempt: 2, ..CLAIM }, Some(db)).is_empty());
         assert!(found(CLAIM, None).is_empty());
-        sweep_survivors(&trace(CLAIM, Some(db))).expect("swept");
+        assert_eq!(sweep_survivors(&trace(CLAIM, Some(db))).expect("swept"), []);
         assert!(child.wait().expect("waited for").code().is_none());
     }
 

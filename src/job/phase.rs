@@ -10,6 +10,8 @@ use super::{Job, JobId, State, Timestamp};
 pub enum Phase {
     /// It runs.
     Running,
+    /// It was killed, and this is left of it.
+    Stuck(String),
     /// A runner has claimed it and will start it when a worker is free.
     Claimed,
     /// It could start; every worker is busy with what comes before it.
@@ -79,6 +81,9 @@ impl Phase {
     /// Tells why `job` is where it is.
     pub fn of(job: &Job, now: Timestamp, runner_alive: bool) -> Self {
         match job.state {
+            State::Running | State::Dispatched if job.reason.is_some() => {
+                Self::Stuck(job.reason.clone().unwrap_or_default())
+            }
             State::Running => Self::Running,
             State::Dispatched => Self::Claimed,
             State::Ready => match &job.blocked {
@@ -127,6 +132,7 @@ impl Phase {
     pub fn sentence(&self, show: impl Fn(Timestamp) -> String) -> String {
         match self {
             Self::Running => "it is running".to_owned(),
+            Self::Stuck(why) => format!("it is being stopped; {why}"),
             Self::Claimed => {
                 "a runner has claimed it and starts it when a worker is free".to_owned()
             }

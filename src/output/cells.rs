@@ -107,6 +107,7 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
         Phase::NextStart(_, schedule) => Some(format!("schedule {schedule}")),
         Phase::NoRunner => Some("no runner is alive".to_owned()),
         Phase::Backoff(_) | Phase::Ended(State::Dead, _) => job.last_error.clone().or_else(reason),
+        Phase::Stuck(why) => Some(why),
         Phase::Claimed
         | Phase::Queued
         | Phase::Blocked(_)

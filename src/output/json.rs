@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Items, Moment, time};
 use crate::job::phase::Phase;
-use crate::job::{Codes, Command, Dependency, Job, State, Timestamp};
+use crate::job::{Codes, Command, Dependency, Job, Timestamp};
 
 /// The fields of a job, in order.
 pub const FIELDS: [&str; 34] = [
@@ -127,10 +127,10 @@ fn dependency(dependency: &Dependency) -> Value {
 /// `show`. `None` for a job that runs or ended by itself.
 pub fn reason(job: &Job, moment: Moment, show: &dyn Fn(Timestamp) -> String) -> Option<String> {
     let phase = moment.phase(job);
-    match (&phase, job.state) {
-        (_, State::Running) => None,
-        (Phase::Held(Some(why)), _) => Some(why.clone()),
-        (Phase::Ended(_, why), _) => why.clone(),
+    match &phase {
+        Phase::Running => None,
+        Phase::Stuck(why) | Phase::Held(Some(why)) => Some(why.clone()),
+        Phase::Ended(_, why) => why.clone(),
         _ => {
             let sentence = phase.sentence(show);
             Some(sentence.strip_prefix("it ").unwrap_or(&sentence).to_owned())
@@ -240,7 +240,7 @@ fn unwritten(error: csv::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Edge, JobId, Kind, dependency::Seen};
+    use crate::job::{Edge, JobId, Kind, State, dependency::Seen};
     use crate::output::example;
 
     #[test]

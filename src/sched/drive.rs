@@ -17,7 +17,7 @@ use crate::data_dir::DataDir;
 use crate::exec::{Report, Stop, reason};
 use crate::job::hook::HookId;
 use crate::job::{Claim, Outcome};
-use crate::store::{self, Error, Store};
+use crate::store::{self, Error, Said, Store};
 
 pub use super::settings::{End, OnStop, Settings, Until, Wakes};
 
@@ -295,6 +295,9 @@ impl<'a> Drive<'a> {
                     let job = ended.claim.job;
                     self.rest(&format!("job {job} goes back to the queue: {why}"));
                 }
+                if let Report::Stuck { claim, why } = &report {
+                    self.tell_stuck(*claim, why);
+                }
                 self.scheduler.note(report);
             }
             FromWorker::Broke { worker, claim, why } => {
@@ -309,6 +312,16 @@ impl<'a> Drive<'a> {
                 self.recover();
             }
         }
+    }
+
+    /// Tells of processes that do not go; their worker waits for them.
+    fn tell_stuck(&mut self, claim: Claim, why: &str) {
+        let Claim { job, attempt, .. } = claim;
+        // Who looks at the job is told, too, if that can be written.
+        let _ = self.store.say(job, attempt, &Said::Stuck(why.to_owned()), self.clock.now());
+        (self.watch)(&RunEvent::Trouble(format!(
+            "job {job}, attempt {attempt}: {why}; no other job gets its worker until then"
+        )));
     }
 
     /// The signal ladder: claim no more; stop the jobs; leave.

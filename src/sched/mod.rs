@@ -117,6 +117,8 @@ impl Scheduler {
                     self.started.push(Started { claim, process });
                 }
             }
+            // Only a person needs it.
+            Report::Stuck { .. } => (),
             Report::Ended(ended) => self.note_end(ended),
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::pace;
-use crate::exec::{Executor, Report, Stop, Stopper};
+use crate::exec::{Executor, Report, Sign, Stop, Stopper};
 use crate::job::{Claim, Claimed, Outcome};
 
 /// How long a worker leaves the queue alone that could not start a job.
@@ -189,8 +189,12 @@ fn live(
             took(tasks.len());
             let claim = claimed.claim;
             in_hand.set(Some(claim));
-            let ended = executor.execute(&claimed, &mut |process| {
-                let _ = reports.send(FromWorker::Report(Report::Started { claim, process }));
+            let ended = executor.execute(&claimed, &mut |sign| {
+                let report = match sign {
+                    Sign::Started(process) => Report::Started { claim, process },
+                    Sign::Stuck(why) => Report::Stuck { claim, why },
+                };
+                let _ = reports.send(FromWorker::Report(report));
             });
             in_hand.set(None);
             let refused = matches!(ended.outcome, Outcome::NotStarted(_));

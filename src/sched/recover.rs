@@ -15,7 +15,7 @@ use crate::job::{
     Timestamp, Verdict,
 };
 use crate::sched::RunEvent;
-use crate::store::{self, Runner, Store, Turn};
+use crate::store::{self, Runner, Said, Store, Turn};
 
 /// What was found out about an attempt of a dead runner.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,14 +51,20 @@ pub struct Recovered {
     pub title: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// What becomes of the job.
-    pub verdict: Verdict,
+    /// What becomes of the job; nothing yet as long as not all of it has ended.
+    pub verdict: Option<Verdict>,
 }
 
 impl Recovered {
     /// What happened and what becomes of the job, in words.
     pub fn what(&self) -> String {
-        let next = match self.verdict {
+        let Some(verdict) = self.verdict else {
+            return format!(
+                "{}; it is looked at again",
+                self.outcome.error("").unwrap_or_default()
+            );
+        };
+        let next = match verdict {
             Verdict::Success => "success",
             Verdict::Retry(_) => "it is tried again",
             Verdict::Dead => "dead, no retries are left",
@@ -76,8 +82,13 @@ impl Recovered {
 
     /// The same for whoever watches a runner.
     pub fn event(&self) -> RunEvent {
-        let (claim, title, verdict) = (self.claim, self.title.clone(), self.verdict);
-        RunEvent::Recovered { claim, title, verdict, what: self.what() }
+        let (claim, title, what) = (self.claim, self.title.clone(), self.what());
+        match self.verdict {
+            Some(verdict) => RunEvent::Recovered { claim, title, verdict, what },
+            None => {
+                RunEvent::Trouble(format!("job {}, attempt {}: {what}", claim.job, claim.attempt))
+            }
+        }
     }
 }
 
@@ -293,8 +304,9 @@ fn settle(
     let witness = evidence.witness(claim);
     if matches!(outcome, Outcome::Lost(_))
         && let Some((witness, _)) = witness
+        && let Some(why) = scene.stop_survivors(witness, claim, process)?
     {
-        scene.stop_survivors(witness, claim, process)?;
+        return note_stuck(store, claimed, why, now);
     }
     // A claim that was given back may be somebody's again, and so its files.
     let was_begun = !matches!(outcome, Outcome::NotStarted(_));
@@ -326,7 +338,23 @@ fn settle(
     }
     let Settlement { outcome, .. } = settlement;
     let verdict = turned.overruled.first().map_or(verdict, |(_, instead)| *instead);
-    Ok(Some(Recovered { claim, title: claimed.title, outcome, verdict }))
+    Ok(Some(Recovered { claim, title: claimed.title, outcome, verdict: Some(verdict) }))
+}
+
+/// Writes what is left of an attempt that was killed. `None` if it was written
+/// before.
+fn note_stuck(
+    store: &mut dyn Store,
+    claimed: Claimed,
+    why: String,
+    now: Timestamp,
+) -> Result<Option<Recovered>, Error> {
+    let Claimed { claim, title, .. } = claimed;
+    match store.say(claim.job, claim.attempt, &Said::Stuck(why.clone()), now) {
+        Ok(()) => Ok(Some(Recovered { claim, title, outcome: Outcome::Lost(why), verdict: None })),
+        Err(store::Error::NotRunning { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[cfg(test)]
@@ -365,8 +393,13 @@ mod tests {
             Ok(Vec::new())
         }
 
-        fn stop_survivors(&self, _: &Witness, _: Claim, _: Option<Process>) -> io::Result<()> {
-            Ok(())
+        fn stop_survivors(
+            &self,
+            _: &Witness,
+            _: Claim,
+            _: Option<Process>,
+        ) -> io::Result<Option<String>> {
+            Ok(None)
         }
 
         fn salvage(&self, _: &Witness, _: Claim) -> Captured {

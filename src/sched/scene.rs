@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data_dir::DataDir;
 use crate::exec::journal::{self, Entries};
-use crate::exec::process::{Identity, sweep_survivors};
+use crate::exec::process::{Identity, sweep_survivors, undying};
 use crate::exec::spool;
 use crate::exec::sweep::Trace;
 use crate::exec::{lock, process};
@@ -40,7 +40,8 @@ pub trait Scene {
     /// When one cannot be read.
     fn witnesses(&self, runner: RunnerId) -> io::Result<Vec<Witness>>;
 
-    /// Stops what is left of a lost attempt of a dead supervisor.
+    /// Stops what is left of a lost attempt of a dead supervisor; tells in words
+    /// what does not go.
     ///
     /// # Errors
     /// When it cannot be found out whether something is left.
@@ -49,7 +50,7 @@ pub trait Scene {
         witness: &Witness,
         claim: Claim,
         process: Option<Process>,
-    ) -> io::Result<()>;
+    ) -> io::Result<Option<String>>;
 
     /// The output of an attempt that a dead supervisor left.
     fn salvage(&self, witness: &Witness, claim: Claim) -> Captured;
@@ -118,11 +119,13 @@ impl Scene for DataDir {
         witness: &Witness,
         claim: Claim,
         process: Option<Process>,
-    ) -> io::Result<()> {
-        let Some(supervisor) = witness.journal.supervisor.clone() else { return Ok(()) };
+    ) -> io::Result<Option<String>> {
+        let Some(supervisor) = witness.journal.supervisor.clone() else { return Ok(None) };
         // What the runner told its jobs: Scheduler::new.
         let db = self.database();
-        sweep_survivors(&Trace::new(supervisor, claim, process, Some(db.as_os_str().as_bytes())))
+        let db = Some(db.as_os_str().as_bytes());
+        let left = sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
+        Ok((!left.is_empty()).then(|| undying(&left)))
     }
 
     /// It is in a file of its own, or in the spool if it was the last that the

@@ -507,7 +507,7 @@ pub struct Edit {
     pub no_mutex: bool,
 }
 
-/// What an attempt says of itself.
+/// What is said of an attempt while it runs, most of it by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// It wants to come again then, if it does not fail.
@@ -519,6 +519,9 @@ pub enum Said {
         /// In words.
         text: Option<String>,
     },
+    /// It was killed, and this is left of it. That is said once of an attempt,
+    /// and then refused as for one that does not run.
+    Stuck(String),
 }
 
 /// A group of jobs, and how it is doing.

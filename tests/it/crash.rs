@@ -11,6 +11,7 @@ mod cancelling;
 mod hooks;
 mod places;
 mod sleepers;
+mod undying;
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

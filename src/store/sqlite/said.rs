@@ -1,4 +1,4 @@
-//! What an attempt says of itself while it runs.
+//! What is said of an attempt while it runs.
 
 use rusqlite::{Transaction, named_params};
 
@@ -13,6 +13,11 @@ const SNOOZE: &str = "
 const PROGRESS: &str = "
     UPDATE ax_jobs SET progress = :percent, progress_text = :text, updated_at = :now
     WHERE id = :job AND attempts = :attempt AND status IN ('dispatched', 'running')";
+
+const STUCK: &str = "
+    UPDATE ax_jobs SET reason = :why, updated_at = :now
+    WHERE id = :job AND attempts = :attempt AND status IN ('dispatched', 'running')
+        AND reason IS NULL";
 
 /// Writes it down, if the attempt runs.
 pub(super) fn say(
@@ -34,6 +39,10 @@ pub(super) fn say(
             named_params! {
                 ":percent": percent, ":text": text, ":now": now, ":job": job, ":attempt": attempt,
             },
+        ),
+        Said::Stuck(why) => tx.execute(
+            STUCK,
+            named_params! { ":why": why, ":now": now, ":job": job, ":attempt": attempt },
         ),
     }?;
     if changed == 0 { Err(Error::NotRunning { job, attempt }.into()) } else { Ok(()) }

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ax_scheduler::data_dir::DataDir;
-use ax_scheduler::exec::{Ended, Executor, Report, Site, Stop, Stopper, Supervised, journal};
+use ax_scheduler::exec::{Ended, Executor, Report, Sign, Site, Stop, Stopper, Supervised, journal};
 use ax_scheduler::job::{
     self, Claim, Claimed, EnvBlock, JobId, OnLost, Outcome, Process, RetryPolicy, RunnerId, Spec,
 };
@@ -155,8 +155,10 @@ impl Bench {
         let claim = job.claim;
         let (temp, dir) = (self.temp.path().to_owned(), self.dir.clone());
         let thread = thread::spawn(move || {
-            let ended = self.executor.execute(&job, &mut |process| {
-                tell.send(process).expect("somebody listens");
+            let ended = self.executor.execute(&job, &mut |sign| {
+                if let Sign::Started(process) = sign {
+                    tell.send(process).expect("somebody listens");
+                }
             });
             (self, ended)
         });
@@ -207,7 +209,7 @@ impl Bench {
         let ends = || {
             let reports = self.recorded().into_iter().filter_map(|(_, report)| match report {
                 Report::Ended(ended) => Some(ended),
-                Report::Started { .. } => None,
+                Report::Started { .. } | Report::Stuck { .. } => None,
             });
             reports.collect::<Vec<_>>()
         };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ax_scheduler::clock::{Clock, SystemClock};
 use ax_scheduler::exec::hook::{Launcher, Leash};
-use ax_scheduler::exec::{Ended, Executor, Stop, Stopper};
+use ax_scheduler::exec::{Ended, Executor, Sign, Stop, Stopper};
 use ax_scheduler::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
 use ax_scheduler::job::{
     Added, Attempt, Captured, Chain, Claim, Claimed, Dependency, Edge, EnvBlock, FlowRunId, Job,
@@ -116,7 +116,7 @@ impl Drop for Player {
 }
 
 impl Executor for Player {
-    fn execute(&mut self, claimed: &Claimed, started: &mut dyn FnMut(Process)) -> Ended {
+    fn execute(&mut self, claimed: &Claimed, tell: &mut dyn FnMut(Sign)) -> Ended {
         let claim = claimed.claim;
         let (sender, acts) = unbounded();
         locked(&self.0.acts).insert(claim, sender);
@@ -124,7 +124,8 @@ impl Executor for Player {
         let outcome = loop {
             match acts.recv().expect("the hall keeps a sender") {
                 Act::Start => {
-                    started(Process { pid: 1, start_time: 1, started_at: SystemClock.now() });
+                    let started_at = SystemClock.now();
+                    tell(Sign::Started(Process { pid: 1, start_time: 1, started_at }));
                 }
                 Act::End(outcome) => break outcome,
                 Act::Panic => panic!("told to"),

@@ -136,10 +136,15 @@ impl Scene for Door<'_> {
         Ok(all)
     }
 
-    fn stop_survivors(&self, _: &Witness, claim: Claim, _: Option<Process>) -> io::Result<()> {
+    fn stop_survivors(
+        &self,
+        _: &Witness,
+        claim: Claim,
+        _: Option<Process>,
+    ) -> io::Result<Option<String>> {
         self.look()?;
         self.world.get().machine.end(claim, Outcome::Signaled(9));
-        Ok(())
+        Ok(None)
     }
 
     fn salvage(&self, _: &Witness, _: Claim) -> Captured {

@@ -215,6 +215,7 @@ impl World {
         let (mut started, mut settled) = (Vec::new(), Vec::new());
         match report {
             Report::Started { claim, process } => started.push(Started { claim, process }),
+            Report::Stuck { .. } => (),
             Report::Ended(ended) => {
                 let verdict = claimed.policy.judge(&ended.outcome, ended.ended_at);
                 let Ended { claim, outcome, process, ended_at, output } = ended;
