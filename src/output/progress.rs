@@ -61,34 +61,50 @@ impl Progress {
         }
     }
 
-    /// Shows an event; in a view once that is drawn. That nobody reads it any
+    /// Shows events; in a view once that is drawn. That nobody reads them any
     /// more stops nothing.
     pub fn show(
         &mut self,
-        event: &RunEvent,
+        events: &[RunEvent],
         now: Timestamp,
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) {
         match self {
             Self::Json => {
-                let _ = out.write_all(format!("{}\n", event.to_json()).as_bytes());
+                write_lines(events.iter().map(|event| event.to_json().to_string()), out);
                 let _ = out.flush();
             }
             Self::Lines { color } => {
-                // In one piece, so that lines of several runners do not mix.
-                let line = format!("{}\n", event::line(event, *color));
-                let _ = err.write_all(line.as_bytes());
+                write_lines(events.iter().map(|event| event::line(event, *color)), err);
             }
             Self::View(drawn) => {
-                if is_worth_a_line(event) {
-                    drawn.above.push_str(&event::line(event, drawn.color));
-                    drawn.above.push('\n');
+                for event in events {
+                    if is_worth_a_line(event) {
+                        drawn.above.push_str(&event::line(event, drawn.color));
+                        drawn.above.push('\n');
+                    }
+                    drawn.live.note(event, now);
                 }
-                drawn.live.note(event, now);
             }
         }
     }
+}
+
+/// Writes lines in few pieces that end with lines. A pipe takes each as a whole
+/// (`PIPE_BUF`, pipe(7)), so that lines of several runners do not mix.
+fn write_lines(lines: impl Iterator<Item = String>, to: &mut dyn Write) {
+    const PIECE: usize = 4096;
+    let mut piece = String::new();
+    for line in lines {
+        if !piece.is_empty() && piece.len() + line.len() + 1 > PIECE {
+            let _ = to.write_all(piece.as_bytes());
+            piece.clear();
+        }
+        piece.push_str(&line);
+        piece.push('\n');
+    }
+    let _ = to.write_all(piece.as_bytes());
 }
 
 impl Drawn {
@@ -157,19 +173,38 @@ mod tests {
     fn in_a_pipe_there_is_a_line_for_each_event_on_stderr_alone() {
         let mut progress = Progress::new(false, Style { color: false, width: None }, TWO);
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        progress.show(&started(7, "x"), TWO, &mut out, &mut err);
         let end = ended(7, Outcome::Exited(0), Verdict::Success, "");
-        progress.show(&end, TWO, &mut out, &mut err);
+        progress.show(&[started(7, "x"), end], TWO, &mut out, &mut err);
         assert_eq!(String::from_utf8_lossy(&out), "");
         let want = "job 7 x: started, attempt 2\njob 7 backup: success after 4ms\n";
         assert_eq!(String::from_utf8_lossy(&err), want);
     }
 
     #[test]
+    fn lines_are_written_in_pieces_that_a_pipe_takes_whole() {
+        struct Pieces(Vec<Vec<u8>>);
+        impl Write for Pieces {
+            fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+                self.0.push(piece.to_vec());
+                Ok(piece.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let lines = [1000, 3000, 94, 1, 5000, 7].map(|length| "x".repeat(length));
+        let mut pieces = Pieces(Vec::new());
+        write_lines(lines.iter().cloned(), &mut pieces);
+        let lengths: Vec<_> = pieces.0.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [1001 + 3001, 95 + 2, 5001, 8]);
+        assert_eq!(pieces.0.concat(), (lines.join("\n") + "\n").into_bytes());
+    }
+
+    #[test]
     fn scripts_read_json_lines_also_where_there_is_a_terminal() {
         let mut progress = Progress::new(true, Style { color: true, width: Some(80) }, TWO);
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        progress.show(&started(7, "x"), TWO, &mut out, &mut err);
+        progress.show(&[started(7, "x")], TWO, &mut out, &mut err);
         assert!(err.is_empty());
         let event: serde_json::Value = serde_json::from_slice(&out).expect("one JSON document");
         assert_eq!(event["event"], "started");

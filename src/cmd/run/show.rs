@@ -1,6 +1,7 @@
 //! What happens in the runner, shown until it ends: on the main thread, so that
 //! a terminal that takes nothing more stops no job.
 
+use std::iter;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -17,6 +18,9 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// Between two looks at the store.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// So many events are shown together at most.
+const MANY: usize = 1_000;
 
 /// Prints events until the scheduler ends.
 pub(super) fn show(
@@ -36,7 +40,9 @@ pub(super) fn show(
         };
         match event {
             Ok(event) => {
-                progress.show(&event, context.now(), context.out, context.err);
+                // One wake and one write for all that came of a commit.
+                let news: Vec<_> = iter::once(event).chain(events.try_iter().take(MANY)).collect();
+                progress.show(&news, context.now(), context.out, context.err);
                 // What begins after a pause is seen soon.
                 next = next.min(Instant::now() + FRAME);
             }

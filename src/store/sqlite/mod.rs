@@ -26,7 +26,7 @@ macro_rules! due {
 /// Which jobs have ended, and which have not, as the indexes have it.
 macro_rules! ended {
     () => {
-        "(status = 'success' OR status = 'dead' OR status = 'cancelled' OR status = 'skipped')"
+        "NOT (status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped')"
     };
 }
 macro_rules! unfinished {

@@ -292,7 +292,7 @@ CREATE INDEX ax_jobs_tried ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
 CREATE INDEX ax_jobs_failed ON ax_jobs (id) WHERE status = 'failed';
 CREATE INDEX ax_jobs_ended ON ax_jobs (finished_at)
-    WHERE status = 'success' OR status = 'dead' OR status = 'cancelled' OR status = 'skipped';
+    WHERE NOT (status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped');
 CREATE UNIQUE INDEX ax_jobs_open_key ON ax_jobs (key)
     WHERE key IS NOT NULL
         AND status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped';
