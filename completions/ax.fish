@@ -57,6 +57,7 @@ complete -c ax -n "__fish_ax_needs_command" -f -a "group" -d 'Limit, pause and s
 complete -c ax -n "__fish_ax_needs_command" -f -a "prune" -d 'Delete jobs that ended long ago, with their output'
 complete -c ax -n "__fish_ax_needs_command" -f -a "status" -d 'Show counts by state, and the runners that are alive'
 complete -c ax -n "__fish_ax_needs_command" -f -a "st" -d 'Show counts by state, and the runners that are alive'
+complete -c ax -n "__fish_ax_needs_command" -f -a "top" -d 'Watch what runs, what waits and what fails, on the whole screen'
 complete -c ax -n "__fish_ax_needs_command" -f -a "bench" -d 'Measure what this machine gives, and how much of it ax reaches'
 complete -c ax -n "__fish_ax_needs_command" -f -a "config" -d 'Show what is configured, and where'
 complete -c ax -n "__fish_ax_needs_command" -f -a "help" -d 'Show the help of a command, or of a topic'
@@ -706,6 +707,19 @@ always\t'Always'
 never\t'Never'"
 complete -c ax -n "__fish_ax_using_subcommand st" -l json -d 'The same as --format json'
 complete -c ax -n "__fish_ax_using_subcommand st" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ax -n "__fish_ax_using_subcommand top" -s i -l interval -d 'How often to look' -r
+complete -c ax -n "__fish_ax_using_subcommand top" -s o -l format -d 'How to show the answer' -r -f -a "table\t'A table for people'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+ids\t'The bare ids, one a line'"
+complete -c ax -n "__fish_ax_using_subcommand top" -l db -d 'The database [default: $AX_DB, else $XDG_DATA_HOME/ax/ax.db, else ~/.local/share/ax/ax.db]' -r -F
+complete -c ax -n "__fish_ax_using_subcommand top" -l color -d 'When to use colours [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c ax -n "__fish_ax_using_subcommand top" -l once -d 'Print what is so now, and end'
+complete -c ax -n "__fish_ax_using_subcommand top" -l json -d 'The same as --format json'
+complete -c ax -n "__fish_ax_using_subcommand top" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ax -n "__fish_ax_using_subcommand bench" -s j -l jobs -d 'How many jobs are drained [default: as many as start bare in 2 s, 200 to 5000]' -r
 complete -c ax -n "__fish_ax_using_subcommand bench" -s w -l workers -d 'How many workers drain them [default: twice the cores]' -r
 complete -c ax -n "__fish_ax_using_subcommand bench" -l rounds -d 'How often each is repeated' -r

@@ -109,6 +109,8 @@ pub enum Command {
     /// Show counts by state, and the runners that are alive
     #[command(visible_alias = "st")]
     Status(StatusArgs),
+    /// Watch what runs, what waits and what fails, on the whole screen
+    Top(TopArgs),
     /// Measure what this machine gives, and how much of it ax reaches
     Bench(BenchArgs),
     /// Show what is configured, and where
@@ -167,6 +169,7 @@ impl Command {
             Self::Release(args) => args.show.wants_json(),
             Self::Schedule(args) => args.command.wants_json(),
             Self::Status(args) => args.show.wants_json(),
+            Self::Top(args) => args.show.wants_json(),
             Self::Bench(args) => args.show.wants_json(),
             Self::Config(args) => args.show.wants_json(),
             Self::Logs(_)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::format::Show;
-use crate::when::{duration, past};
+use crate::when::{duration, past, positive_duration};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -223,6 +223,29 @@ pub struct WaitArgs {
     /// Exit with the code of the job; of several, of the first that did not succeed
     #[arg(long)]
     pub exit_code: bool,
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Keys: q or Ctrl-C leaves, j and k or the arrows scroll, space and b a page, g and
+G to the ends, s sorts by time, name or id, Ctrl-Z suspends.
+
+It reads the database alone, so it shows what any runner does. In a pipe, with
+--once, with --format and on a dumb terminal it prints what is so now, once.
+
+Examples:
+  ax top                       watch until q is pressed
+  ax top --interval 5s         look every five seconds
+  ax top | head -20            once, as text")]
+pub struct TopArgs {
+    /// How often to look
+    #[arg(short, long, value_name = "DURATION", value_parser = positive_duration, default_value = "1s")]
+    pub interval: Duration,
+    /// Print what is so now, and end
+    #[arg(long)]
+    pub once: bool,
     #[command(flatten)]
     pub show: Show,
 }

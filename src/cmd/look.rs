@@ -45,6 +45,18 @@ impl Looker {
         Self { db, store: None, owner, interval, next, usual: HashMap::new() }
     }
 
+    /// The handle, which is opened when it is first needed.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub(super) fn store(&mut self) -> store::Result<&mut dyn Store> {
+        let store = match &mut self.store {
+            Some(store) => store,
+            none => none.insert(store::open_existing(&self.db)?),
+        };
+        Ok(store.as_mut())
+    }
+
     /// When to look next.
     pub(super) const fn next(&self) -> Instant {
         self.next
@@ -66,11 +78,7 @@ impl Looker {
         let since =
             Timestamp::from_millis(now.millis() - i64::try_from(LATELY.as_millis()).unwrap_or(0));
         let owner = self.owner;
-        let store = match &mut self.store {
-            Some(store) => store,
-            none => none.insert(store::open_existing(&self.db)?),
-        };
-        let mut glance = store.glance(owner, since)?;
+        let mut glance = self.store()?.glance(owner, since)?;
         let running = std::mem::take(&mut glance.running);
         self.usual.retain(|id, _| running.iter().any(|job| job.id == *id));
         let is_unknown = |job: &&Job| {
@@ -80,7 +88,8 @@ impl Looker {
         let asked: Vec<JobId> =
             running.iter().filter(is_unknown).take(ASKED).map(|job| job.id).collect();
         for id in asked {
-            self.usual.insert(id, store.usual(id)?);
+            let usual = self.store()?.usual(id)?;
+            self.usual.insert(id, usual);
         }
         let with_usual = |job: Job| {
             let usual = self.usual.get(&job.id).copied().flatten();

@@ -38,6 +38,7 @@ mod show;
 mod status;
 mod supervise;
 pub mod surroundings;
+mod top;
 mod wait;
 mod watch;
 mod words;
@@ -185,6 +186,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),
         Command::Status(args) => status::run(args, context),
+        Command::Top(args) => top::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Recover(args) => recover::run(args, context),
         Command::Hook(args) => hook::run(args, context),

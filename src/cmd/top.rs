@@ -68,7 +68,8 @@ impl Eye {
             runner: job.owner,
             elapsed: job.runs_at.map_or(Duration::ZERO, |at| now.since(at)),
             usual: *usual,
-            says: cells::progress(job).or_else(|| if n < ASKED { self.last_line(job) } else { None }),
+            says: cells::progress(job)
+                .or_else(|| if n < ASKED { self.last_line(job) } else { None }),
         });
         Ok(Top {
             place: self.place.clone(),
@@ -104,10 +105,13 @@ fn watch(mut eye: Eye, mut top: Top, context: &mut Context<'_>) -> Result<(), Fa
         let lines = top.lines(size, first, sort, color);
         full.draw(&lines, context.out).map_err(super::unprinted)?;
         let wait = eye.looker.next().saturating_duration_since(Instant::now()).min(TICK);
-        let last = top.rows.len().saturating_sub(1);
+        let last = top.last_first(size);
+        first = first.min(last);
         match full.key(wait).map_err(|error| unusable(&error))? {
             Some(Key::Leave) => return Ok(()),
-            Some(Key::Suspend) => raise(Signal::SIGTSTP).map_err(|error| unusable(&error.into()))?,
+            Some(Key::Suspend) => {
+                raise(Signal::SIGTSTP).map_err(|error| unusable(&error.into()))?;
+            }
             Some(Key::Up) => first = first.saturating_sub(1),
             Some(Key::Down) => first = (first + 1).min(last),
             Some(Key::PageUp) => first = first.saturating_sub(size.rows / 2),

@@ -237,10 +237,10 @@ mod tests {
         insta::assert_snapshot!(shown(&busy(), 24, 40), @r"
         3 running, 2 success, 1 failed, 18/min,…
         queue: 12 ready, 4 claimed, 3 waiting f…
-        ID  NAME          FOR  USUAL  SAYS
-         7  fetch       1m09s    30s
-         8  日本語 🎉…    50s  1m30s  40% copie…
-        12  sleep 3      2.0s      -
+        ID  NAME              FOR  SAYS
+         7  fetch           1m09s
+         8  日本語 🎉 and…    50s  40% copied 4…
+        12  sleep 3          2.0s
         ");
     }
 

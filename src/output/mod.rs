@@ -36,6 +36,7 @@ pub mod status;
 pub mod table;
 pub mod text;
 pub mod time;
+pub mod top;
 pub mod tree;
 pub mod voice;
 pub mod welcome;

@@ -41,11 +41,10 @@ impl Progress {
     /// JSON lines if asked; a live view if stderr, which `style` is of, is a
     /// terminal that can draw; else lines.
     pub fn new(json: bool, style: Style, now: Timestamp) -> Self {
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let color = style.color;
         match style.width {
             _ if json => Self::Json,
-            Some(_) if !dumb => {
+            Some(_) if screen::can_draw() => {
                 let live = Live::new(now);
                 Self::View(Box::new(Drawn { live, color, above: String::new(), last: None }))
             }

@@ -32,11 +32,11 @@ pub fn lines(rows: &[Row], style: Style) -> Vec<String> {
     let has_runner = rows.iter().any(|row| row.runner.is_some());
     let mut columns = vec![Column::new("id").right(), Column::new("name").shrinking()];
     if has_runner {
-        columns.push(Column::new("runner").right());
+        columns.push(Column::new("runner").right().spared(0));
     }
     columns.extend([
         Column::new("for").right(),
-        Column::new("usual").right(),
+        Column::new("usual").right().spared(1),
         Column::new("says").shrinking(),
     ]);
     let mut table = Table::new(columns);

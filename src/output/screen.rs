@@ -6,6 +6,8 @@
 //! the next frame begins at the right place, and whoever ends the program in
 //! whatever way leaves nothing to be restored.
 
+pub mod full;
+
 use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -36,6 +38,11 @@ impl Size {
             Some(_) | None => Self { rows: 24, columns: 80 },
         }
     }
+}
+
+/// Tells whether terminals of the kind of this one can draw.
+pub fn can_draw() -> bool {
+    std::env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb")
 }
 
 /// Tells whether whoever writes to this terminal has it for himself: not in the

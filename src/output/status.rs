@@ -135,15 +135,6 @@ impl Status {
         }
         text
     }
-
-    fn runner_json(runner: &Runner) -> Value {
-        json!({
-            "id": runner.id,
-            "pid": runner.pid,
-            "workers": runner.workers,
-            "started_at": json::at(Some(runner.started_at)),
-        })
-    }
 }
 
 /// The first so many, and how many more there are; `None` of none.
@@ -153,6 +144,16 @@ fn listed(texts: impl Iterator<Item = String>, most: usize) -> Option<String> {
     let more = (more > 0).then(|| format!("{more} more"));
     let shown: Vec<_> = all.into_iter().take(most).chain(more).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// A runner for scripts.
+pub(super) fn runner_json(runner: &Runner) -> Value {
+    json!({
+        "id": runner.id,
+        "pid": runner.pid,
+        "workers": runner.workers,
+        "started_at": json::at(Some(runner.started_at)),
+    })
 }
 
 impl View for Status {
@@ -170,7 +171,7 @@ impl View for Status {
             "counts": counts,
             "queue_depth": self.count(State::Ready) + self.count(State::Dispatched),
             "workers": self.workers(),
-            "runners": self.runners.iter().map(Self::runner_json).collect::<Value>(),
+            "runners": self.runners.iter().map(runner_json).collect::<Value>(),
             "schedules": self.schedules.iter().map(|coming| json!({
                 "name": coming.schedule,
                 "paused": coming.next.is_none(),

@@ -441,13 +441,18 @@ impl Queue {
     pub const MOST: u64 = 10_000;
 }
 
-/// How many jobs ended lately.
+/// How many jobs ended lately, of the last [`Ended::MOST`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// How many.
     pub count: u64,
     /// When the first of them did.
     pub first: Option<Timestamp>,
+}
+
+impl Ended {
+    /// No more are counted.
+    pub const MOST: u64 = 1_000;
 }
 
 /// What `ax retry` is to do.

@@ -1,5 +1,7 @@
 //! The live views on a real terminal, and that there is none of them elsewhere.
 
+use std::os::unix::process::ExitStatusExt;
+
 use nix::sys::signal::Signal;
 
 use super::harness::terminal::Terminal;
@@ -168,4 +170,110 @@ fn a_job_is_shown_with_the_time_that_it_usually_takes_and_how_far_it_is() {
     desk.wait_until("its usual time is shown", usual);
     desk.open("go");
     assert_eq!(terminal.end().code(), Some(0));
+}
+
+/// What somebody who watches sees of the runner of [`desk`].
+fn watched(desk: &Desk, options: &[&str]) -> Terminal {
+    desk.wait_for_states(&["running", "pending"]);
+    let terminal = Terminal::open(desk, USUAL, &[&["top"], options].concat());
+    terminal.wait_for("q leaves");
+    terminal
+}
+
+#[test]
+fn a_screen_shows_what_a_runner_elsewhere_does_until_somebody_leaves() {
+    let desk = Desk::new();
+    desk.add(&["-n", "日本語 🎉"], &format!("echo step one; {}; exit 3", gate("go")));
+    desk.add(&["-n", "later", "--after", "1"], "true");
+    let _runner = desk.run(&[]);
+    for leave in ["q", "\x03", "\x1b"] {
+        let mut terminal = watched(&desk, &["--interval", "100ms"]);
+        assert!(terminal.is_alternate());
+        terminal.wait_for("\nqueue: 1 waiting for others\n");
+        terminal.wait_for("  step one");
+        assert!(terminal.text().contains("1 runner, "), "{}", terminal.text());
+        terminal.type_in(leave);
+        assert_eq!(terminal.end().code(), Some(0), "{leave:?}");
+        assert_eq!(terminal.text(), "", "the screen is as it was");
+        terminal.assert_restored();
+    }
+    let terminal = watched(&desk, &["--interval", "100ms"]);
+    desk.open("go");
+    terminal.wait_for("failed  ");
+    terminal.wait_for("  step one");
+    terminal.wait_for("\nnothing runs");
+}
+
+#[test]
+fn a_screen_follows_the_size_of_its_terminal_and_the_keys() {
+    let desk = Desk::new();
+    for n in 1..=30 {
+        desk.add(&["-n", &format!("job {n}")], &gate("go"));
+    }
+    let _runner = desk.run(&["--workers", "30"]);
+    desk.wait_until("all run", || desk.states().iter().all(|state| state == "running"));
+    let mut terminal = Terminal::open(&desk, USUAL, &["top", "--interval", "100ms"]);
+    terminal.wait_for("and 12 more");
+    terminal.type_in("ss");
+    terminal.wait_for("s sorts by id");
+    terminal.type_in("G");
+    terminal.wait_for("\n30  job 30");
+    for (rows, columns) in [(40, 160), (24, 40), (3, 10), (1, 1), (24, 80)] {
+        terminal.resize(rows, columns);
+        desk.wait_until("it is drawn", || !terminal.text().trim().is_empty());
+    }
+    terminal.wait_for("s sorts by id");
+    terminal.type_in("G");
+    terminal.wait_for("\n30  job 30");
+    terminal.type_in("g");
+    terminal.wait_for("\n 1  job 1 ");
+    terminal.type_in("q");
+    terminal.end();
+    terminal.assert_restored();
+}
+
+#[test]
+fn a_signal_ends_the_screen_and_restores_the_terminal() {
+    let desk = desk();
+    let _runner = desk.run(&[]);
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        let mut terminal = watched(&desk, &[]);
+        terminal.signal(signal);
+        assert_eq!(terminal.end().signal(), Some(signal as i32));
+        terminal.assert_restored();
+    }
+}
+
+#[test]
+fn a_screen_that_is_suspended_gives_the_terminal_back_and_takes_it_again() {
+    let desk = desk();
+    let _runner = desk.run(&[]);
+    let mut terminal = watched(&desk, &["--interval", "100ms"]);
+    terminal.type_in("\x1a");
+    desk.wait_until("the screen is given back", || !terminal.is_alternate());
+    terminal.signal(Signal::SIGCONT);
+    desk.wait_until("it is taken again", || terminal.is_alternate());
+    terminal.wait_for("q leaves");
+    terminal.type_in("q");
+    assert_eq!(terminal.end().code(), Some(0));
+    terminal.assert_restored();
+}
+
+#[test]
+fn where_there_is_no_screen_what_is_so_is_printed_once() {
+    let desk = desk();
+    let _runner = desk.run(&[]);
+    desk.wait_for_states(&["running", "pending"]);
+    let text = desk.ok(&["top"]);
+    assert!(text.starts_with("ax top ") && text.contains("\n 1  日本語 🎉  "), "{text}");
+    assert!(!text.contains('\x1b') && !text.contains("leaves"), "{text}");
+    assert_eq!(desk.ok(&["top", "-o", "ids"]), "1\n");
+    assert_eq!(desk.ax(&["top", "--json"]).json()["queue"]["waiting"], 1);
+    for (kind, words) in [("dumb", &["top"][..]), ("xterm", &["top", "--once"])] {
+        let mut terminal = Terminal::of_kind(kind, &desk, USUAL, words);
+        assert_eq!(terminal.end().code(), Some(0));
+        assert!(terminal.text().contains("1 waiting for others"), "{}", terminal.text());
+        assert!(!terminal.bytes().contains("\x1b[?1049h"));
+    }
+    assert_eq!(desk.ax(&["top", "--interval", "0"]).exit, 2);
 }

@@ -3,7 +3,9 @@
 
 use std::io::{self, Write};
 use std::panic;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -38,6 +40,13 @@ pub enum Key {
     Sort,
 }
 
+/// Whether the screen is taken. Whoever draws has it locked, so that nothing is
+/// drawn on a terminal that was given back.
+static TAKEN: Mutex<bool> = Mutex::new(false);
+
+/// How long whoever draws is waited for before the screen is given back.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// The whole screen is taken as long as this lives.
 pub struct Full(());
 
@@ -61,7 +70,10 @@ impl Full {
     /// # Errors
     /// When nobody takes them.
     pub fn draw(&self, lines: &[String], out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(picture(lines).as_bytes())?;
+        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if *taken {
+            out.write_all(picture(lines).as_bytes())?;
+        }
         out.flush()
     }
 
@@ -91,12 +103,28 @@ pub fn take() -> io::Result<()> {
     push(&mut text, EnterAlternateScreen);
     push(&mut text, Hide);
     write_at_once(&io::stdout(), &text);
+    *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) = true;
     Ok(())
 }
 
-/// Gives the screen back. Waits for nobody, so that a signal can be obeyed
-/// whatever the others do.
+/// Gives the screen back, if it is taken. Waits for nobody for long, so that a
+/// signal can be obeyed whatever the others do.
 pub fn leave() {
+    let deadline = Instant::now() + PATIENCE;
+    let taken = loop {
+        match TAKEN.try_lock() {
+            Ok(taken) => break Some(taken),
+            Err(TryLockError::Poisoned(taken)) => break Some(taken.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => break None,
+            Err(TryLockError::WouldBlock) => thread::sleep(PATIENCE / 20),
+        }
+    };
+    match taken {
+        Some(mut taken) if *taken => *taken = false,
+        Some(_) => return,
+        // Somebody draws, and the terminal takes nothing.
+        None => (),
+    }
     let mut text = String::new();
     push(&mut text, EndSynchronizedUpdate);
     push(&mut text, EnableLineWrap);
@@ -114,12 +142,11 @@ fn picture(lines: &[String]) -> String {
     push(&mut text, DisableLineWrap);
     for (row, line) in (0..).zip(lines) {
         push(&mut text, MoveTo(0, row));
-        push(&mut text, Clear(ClearType::UntilNewLine));
+        // With the last one goes what stands below it.
+        let is_last = usize::from(row) + 1 == lines.len();
+        let rest = if is_last { ClearType::FromCursorDown } else { ClearType::UntilNewLine };
+        push(&mut text, Clear(rest));
         text.push_str(line);
-    }
-    if let Ok(row) = u16::try_from(lines.len()) {
-        push(&mut text, MoveTo(0, row));
-        push(&mut text, Clear(ClearType::FromCursorDown));
     }
     push(&mut text, EnableLineWrap);
     push(&mut text, EndSynchronizedUpdate);
@@ -175,6 +202,7 @@ mod tests {
         let mut terminal = vt100::Parser::new(length(4), length(10), 0);
         let view = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
         terminal.process(picture(&view(&["a long one", "two", "three", "four"])).as_bytes());
+        assert_eq!(terminal.screen().contents(), "a long one\ntwo\nthree\nfour");
         terminal.process(picture(&view(&["short", "", "3"])).as_bytes());
         assert_eq!(terminal.screen().contents(), "short\n\n3");
     }

@@ -83,6 +83,11 @@ impl Terminal {
         String::from_utf8_lossy(&self.seen().bytes).into_owned()
     }
 
+    /// Whether the whole screen is taken.
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.seen().screen.screen().alternate_screen()
+    }
+
     /// Types.
     pub(crate) fn type_in(&mut self, keys: &str) {
         let near = self.near.as_mut().expect("nobody hung up");
