@@ -14,6 +14,7 @@ mod running;
 mod schedule;
 mod showing;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -43,6 +44,39 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Cli {
+    /// Reads a command line, `args[0]` being the program.
+    ///
+    /// `ax add` is called once a job, and to set up the options of all other
+    /// commands takes as long as adding one: they are set up only if the line is
+    /// not a plain `ax add`.
+    ///
+    /// # Errors
+    /// What clap has to say, which may be the help.
+    pub fn read(args: &[OsString]) -> Result<Self, clap::Error> {
+        if args.get(1).is_some_and(|word| word == "add")
+            && let Ok(Adding { global, command: Add::Add(args) }) = Adding::try_parse_from(args)
+        {
+            return Ok(Self { global, command: Some(Command::Add(args)) });
+        }
+        Self::try_parse_from(args)
+    }
+}
+
+/// A [`Cli`] that knows one command alone.
+#[derive(Parser)]
+struct Adding {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Add,
+}
+
+#[derive(Subcommand)]
+enum Add {
+    Add(Box<AddArgs>),
 }
 
 /// Options that every command takes.
@@ -180,6 +214,33 @@ impl Command {
             | Self::Man(_)
             | Self::Hook(_)
             | Self::Supervise(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_add_is_read_as_by_the_whole() {
+        for line in [
+            "add true",
+            "add --db x -n a --after 3 -- rsync -a b c",
+            "add --color never -r 2 true --db y",
+            "add --from - --json",
+            "add --help",
+            "add --no-such",
+            "add",
+            "--db x add true",
+        ] {
+            let args: Vec<OsString> =
+                ["ax"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+            let said = |read: Result<Cli, clap::Error>| match read {
+                Ok(cli) => format!("{cli:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(said(Cli::read(&args)), said(Cli::try_parse_from(&args)), "{line}");
         }
     }
 }

@@ -116,8 +116,6 @@ pub mod when;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::Parser;
-
 use failure::Failure;
 
 /// Runs the program and returns its exit code.
@@ -127,7 +125,7 @@ pub fn run(
     err: &mut dyn Write,
 ) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    let cli = match cli::Cli::try_parse_from(&args) {
+    let cli = match cli::Cli::read(&args) {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error, usage::wants_json(&args), out, err),
     };
