@@ -5,37 +5,32 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use super::query::Condition;
 use super::{Fallible, row};
+use crate::job::State;
 use crate::job::cause::end;
 use crate::store::{Failed, Query};
 
-/// What counts as failed, each found by an index of its own: what is dead, what
-/// waits for its next attempt, and what is held because an attempt was lost (a
-/// job that a person holds has another reason).
-pub(super) const FAILED: [&str; 3] =
-    ["status = 'dead'", "status = 'failed'", "status = 'held' AND reason = last_error"];
+/// Of what is dead, failed or held, what counts: a job that a person holds has
+/// another reason than its last error.
+const COUNTS: &str = "(status <> 'held' OR reason = last_error)";
 
 /// The history is asked where the job itself does not tell how it ended.
-pub(super) const READ: &str = "
+const READ: &str = "
     SELECT id, exit_code, signal, coalesce(reason, last_error) AS error, finished_at,
         iif(coalesce(exit_code, signal) IS NULL, (
             SELECT outcome FROM ax_attempts WHERE job_id = id AND attempt = attempts), NULL) AS outcome
     FROM ax_jobs";
 
+/// Reads the failures of the jobs that meet a condition.
+pub(super) fn sql(condition: &str) -> String {
+    format!("{READ} WHERE {condition} AND {COUNTS} ORDER BY id")
+}
+
 /// The failures of the jobs that match.
 pub(super) fn failures(connection: &Connection, query: &Query) -> Fallible<Vec<Failed>> {
-    let query = Query { states: Vec::new(), ..query.clone() };
-    let mut failures = Vec::new();
-    for failed in FAILED {
-        let condition = Condition::of(&query);
-        let sql = format!("{READ} WHERE {failed} AND {}", condition.sql());
-        let mut statement = connection.prepare(&sql)?;
-        let rows = statement.query_map(params_from_iter(&condition.values), read)?;
-        for failure in rows {
-            failures.push(failure?);
-        }
-    }
-    failures.sort_by_key(|failure| failure.job);
-    Ok(failures)
+    let condition = Condition::of(&Query { states: State::FAILED.to_vec(), ..query.clone() });
+    let mut statement = connection.prepare(&sql(&condition.sql()))?;
+    let rows = statement.query_map(params_from_iter(&condition.values), read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Failed> {
