@@ -147,6 +147,8 @@ pub enum Command {
     Top(TopArgs),
     /// Measure what this machine gives, and how much of it ax reaches
     Bench(BenchArgs),
+    /// Print what starts a runner with the machine or the session
+    Service(ServiceArgs),
     /// Show what is configured, and where
     Config(ConfigArgs),
     /// Show the help of a command, or of a topic
@@ -156,6 +158,9 @@ pub enum Command {
     /// Print the man pages into a directory
     #[command(hide = true)]
     Man(ManArgs),
+    /// Complete a command line for a shell
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArgs),
     /// Run one hook
     #[command(name = "__hook", hide = true)]
     Hook(HookArgs),
@@ -171,6 +176,7 @@ impl Command {
         match self {
             Self::Config(args) => !args.path,
             Self::Help(_)
+            | Self::Complete(_)
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Hook(_)
@@ -210,6 +216,8 @@ impl Command {
             | Self::Snooze(_)
             | Self::Progress(_)
             | Self::Help(_)
+            | Self::Service(_)
+            | Self::Complete(_)
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Hook(_)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::format::Show;
 
@@ -76,9 +76,34 @@ pub struct HelpArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Commands, options, and the ids, names, keys, flows, groups and schedules that are in
+the database are completed; the shell asks ax each time.
+
+Examples:
+  ax completions bash > ~/.local/share/bash-completion/completions/ax
+  ax completions zsh > ~/.zfunc/_ax           (a directory of $fpath)
+  ax completions fish > ~/.config/fish/completions/ax.fish")]
 pub struct CompletionsArgs {
     /// Which shell
-    pub shell: clap_complete::Shell,
+    pub shell: Shell,
+}
+
+/// A shell that can be told what may be typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The number of the word with the cursor
+    pub index: usize,
+    /// The words, from `ax` on
+    #[arg(last = true)]
+    pub words: Vec<String>,
 }
 
 #[derive(Debug, Args)]

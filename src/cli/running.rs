@@ -1,5 +1,6 @@
 //! What runs jobs.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,6 +97,45 @@ impl OnStop {
         Self::from_str(name, false)
             .map_err(|_| format!("`{}` is none of wait, detach, kill", name.escape_debug()))
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The unit names this ax and the database that is meant now. When it is stopped the
+runner claims no more, waits for --grace, then stops its jobs, which go back to the
+queue. With --detach jobs run on, also over a restart, and the next runner takes
+them over.
+
+Examples:
+  ax service > ~/.config/systemd/user/ax.service
+  systemctl --user daemon-reload && systemctl --user enable --now ax
+  ax service --detach -- --workers 4
+  (crontab -l; ax service crontab) | crontab -")]
+pub struct ServiceArgs {
+    /// For whom
+    #[arg(value_name = "KIND", default_value = "systemd")]
+    pub kind: ServiceKind,
+    /// A unit of the system instead of one of this user
+    #[arg(long)]
+    pub system: bool,
+    /// How long running jobs may go on when it is stopped
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s", conflicts_with = "detach")]
+    pub grace: Duration,
+    /// Let running jobs run on when it is stopped
+    #[arg(long)]
+    pub detach: bool,
+    /// Options for `ax run`
+    #[arg(last = true, value_name = "OPTION")]
+    pub options: Vec<OsString>,
+}
+
+/// What starts a runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ServiceKind {
+    /// A unit of systemd
+    Systemd,
+    /// A line of a crontab
+    Crontab,
 }
 
 #[derive(Debug, Args)]

@@ -69,6 +69,11 @@ pub(super) fn run(args: &HelpArgs, context: &mut Context<'_>) -> Result<Answer, 
     Ok(Answer::silent(exit::DONE))
 }
 
+/// The topics, and what each is about.
+pub(super) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOPICS.iter().map(|topic| (topic.name, topic.about))
+}
+
 fn topic(name: &str) -> Option<&'static str> {
     TOPICS.iter().find(|topic| topic.name == name).map(|topic| topic.text)
 }

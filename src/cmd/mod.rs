@@ -8,6 +8,7 @@ mod alive;
 mod apply;
 mod bench;
 mod cancel;
+mod complete;
 mod completions;
 mod config;
 mod deps;
@@ -34,6 +35,7 @@ mod retry;
 mod run;
 mod schedule;
 mod select;
+mod service;
 mod show;
 mod status;
 mod supervise;
@@ -163,6 +165,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Deps(args) => deps::run(args, context),
         Command::Apply(args) => apply::run(args, context),
         Command::Bench(args) => bench::run(&args, context),
+        Command::Complete(args) => Ok(complete::run(&args, context)),
         Command::Completions(args) => completions::run(&args, context),
         Command::Config(args) => config::run(args, context),
         Command::Help(args) => help::run(&args, context),
@@ -185,6 +188,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<Answer, Failu
         Command::Hold(args) => hold::run(args, context),
         Command::Release(args) => release::run(args, context),
         Command::Schedule(args) => schedule::run(*args, context),
+        Command::Service(args) => service::run(&args, context),
         Command::Status(args) => status::run(args, context),
         Command::Top(args) => top::run(args, context),
         Command::Run(args) => run::run(args, context),

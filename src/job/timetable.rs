@@ -191,6 +191,11 @@ pub fn zone(name: &str) -> Result<Tz, String> {
     })
 }
 
+/// The names of all time zones.
+pub fn zones() -> impl Iterator<Item = &'static str> {
+    chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -546,6 +546,38 @@ pub struct Group {
     pub waiting: u64,
 }
 
+/// Names to complete what a person types.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// The last jobs, the latest first.
+    pub jobs: Vec<Hint>,
+    /// The names of schedules.
+    pub schedules: Vec<String>,
+    /// The groups that have a limit or are paused.
+    pub groups: Vec<String>,
+}
+
+/// A job, as far as it is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// Its number.
+    pub id: JobId,
+    /// What people call it.
+    pub name: Option<String>,
+    /// What it runs.
+    pub command: String,
+    /// The idempotency key.
+    pub key: Option<String>,
+    /// Where it stands.
+    pub state: State,
+    /// The flow it belongs to.
+    pub flow: Option<String>,
+    /// The group whose limit it is under.
+    pub group: Option<String>,
+    /// What no two jobs have at once.
+    pub mutex: Option<String>,
+}
+
 /// What [`Store::prune`] is to delete.
 #[derive(Clone, Copy, Debug)]
 pub struct Prune {
@@ -755,6 +787,9 @@ pub trait Store: Send {
     /// Changes a job that waits, and nothing about one that somebody has in
     /// hand or that has ended.
     fn edit(&mut self, id: JobId, edit: &Edit, now: Timestamp) -> Result<()>;
+
+    /// Names to complete what a person types: few, and recent ones.
+    fn hints(&mut self) -> Result<Hints>;
 
     /// Says how many jobs of a group run at once: any number if `None`.
     fn set_group(&mut self, name: &str, parallel: Option<u32>) -> Result<()>;

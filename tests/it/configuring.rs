@@ -1,4 +1,4 @@
-//! The configuration file, and `ax config`.
+//! The configuration file, `ax config`, and `ax service`.
 
 use std::fs;
 
@@ -117,4 +117,44 @@ fn a_runner_that_runs_is_not_disturbed_by_a_file_that_breaks() {
     desk.configure("nonsense");
     desk.wait_until("the hook has run", || desk.file("hook").exists());
     assert!(runner.is_alive());
+}
+
+#[test]
+fn the_unit_of_a_service_means_this_program_and_database_to_systemd() {
+    let desk = Desk::with_db_in("100% $HOME \"quoted\"");
+    for (words, lines) in [
+        (
+            &["service", "--grace", "5m"][..],
+            ["KillMode=mixed", "TimeoutStopSec=330s", "WantedBy=default.target"],
+        ),
+        (
+            &["service", "--system", "--detach", "--", "--workers", "2"],
+            ["KillMode=process", "TimeoutStopSec=30s", "WantedBy=multi-user.target"],
+        ),
+    ] {
+        let unit = desk.ok(words);
+        for line in lines {
+            assert!(unit.lines().any(|found| found == line), "{line} in {unit}");
+        }
+        let start = unit.lines().find(|line| line.starts_with("ExecStart=")).expect("a command");
+        assert!(start.contains("/100%% $$HOME \\\"quoted\\\"/ax.db\" \"run\""), "{start}");
+        let options = start.ends_with("\"--workers\" \"2\"");
+        assert_eq!(options, words.contains(&"--workers"), "{start}");
+        verify(&desk, &unit);
+    }
+    assert_eq!(desk.ax(&["service", "--detach", "--grace", "1s"]).exit, 2);
+    assert!(desk.ok(&["service", "crontab"]).starts_with("@reboot "));
+    assert!(!desk.db().exists(), "no database is made");
+}
+
+/// Asks systemd itself, where it is there.
+fn verify(desk: &Desk, unit: &str) {
+    let path = desk.file("ax.service");
+    fs::write(&path, unit).expect("written");
+    let mut verify = std::process::Command::new("systemd-analyze");
+    verify.args(["verify", "--man=no"]).arg(&path);
+    let Ok(verified) = verify.output() else { return };
+    let told = String::from_utf8_lossy(&verified.stderr).into_owned();
+    let own: Vec<_> = told.lines().filter(|line| line.contains("ax.service")).collect();
+    assert_eq!(own, Vec::<&str>::new(), "{unit}");
 }

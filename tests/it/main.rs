@@ -4,6 +4,7 @@ mod adding;
 mod bench;
 mod chaos;
 mod cli;
+mod completing;
 mod configuring;
 #[cfg(feature = "failpoints")]
 mod crash;

@@ -59,6 +59,7 @@ mod error;
 mod failures;
 mod gates;
 mod glance;
+mod hints;
 mod hooks;
 mod judge;
 mod open;
@@ -82,7 +83,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::open::Access;
 pub(super) use self::yardstick::yardstick;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Moved,
+    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Hints, Moved,
     NewRunner, Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner,
     Said, Scheduled, Selector, Store, Turn, Turned,
 };
@@ -385,6 +386,10 @@ impl Store for Sqlite {
 
     fn edit(&mut self, id: JobId, edit: &Edit, now: Timestamp) -> Result<()> {
         self.write("edit", |tx| edit::edit(tx, id, edit, now))
+    }
+
+    fn hints(&mut self) -> Result<Hints> {
+        self.read(hints::look)
     }
 
     fn set_group(&mut self, name: &str, parallel: Option<u32>) -> Result<()> {

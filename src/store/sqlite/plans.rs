@@ -5,8 +5,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::{
-    add, cancel, chain, claim, counts, edges, failures, gates, glance, hooks, judge, overdue,
-    prune, query, runner, schedule, schema,
+    add, cancel, chain, claim, counts, edges, failures, gates, glance, hints, hooks, judge,
+    overdue, prune, query, runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
 
@@ -178,6 +178,12 @@ fn the_next_hooks_are_found_without_those_that_have_ended() {
     for sql in [hooks::OWED, hooks::OWED_IN_SCOPE] {
         assert!(!plan(sql).contains("TEMP B-TREE"));
     }
+}
+
+#[test]
+fn names_to_complete_are_read_from_the_last_jobs_alone() {
+    let plan = plan(hints::JOBS);
+    assert_eq!(plan, "SCAN ax_jobs", "by its id, backwards, and no further than asked");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Moved,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints, Moved,
     NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said,
     Scheduled, Selector, Store, Turn, Turned,
 };
@@ -414,6 +414,10 @@ impl Store for Moody {
     }
 
     fn edit(&mut self, _: JobId, _: &Edit, _: Timestamp) -> Result<()> {
+        unasked()
+    }
+
+    fn hints(&mut self) -> Result<Hints> {
         unasked()
     }
 

@@ -14,7 +14,7 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Moved,
+    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints, Moved,
     NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said,
     Scheduled, Selector, Store, Turn, Turned,
 };
@@ -225,6 +225,7 @@ impl Store for Door<'_> {
         release(ids: &[JobId], now: Timestamp) -> Vec<Moved>;
         cancel(ids: &[JobId], how: &Cancel, now: Timestamp) -> Cancelling;
         edit(id: JobId, edit: &Edit, now: Timestamp) -> ();
+        hints() -> Hints;
         set_group(name: &str, parallel: Option<u32>) -> ();
         pause_group(name: &str, paused: bool) -> ();
         groups() -> Vec<Group>;
