@@ -49,11 +49,18 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
         let _ = writeln!(context.err, "job {}", ids[0]);
         logs::follow(ids[0], store, context)?;
     } else {
+        // A bare id is of use at once, and the rest of a job when it has ended.
+        let waits_first = args.wait && needs_jobs(args.show);
+        let ended =
+            if waits_first { Some(wait::until_ended(&ids, None, store, context)?) } else { None };
         let answer = answer(added, args.from.is_none(), args.show, store, context)?;
         if !args.wait {
             return Ok(answer);
         }
         context.print(&answer)?;
+        if let Some(ended) = ended {
+            return ended.answer(true);
+        }
     }
     wait::until_ended(&ids, None, store, context)?.answer(true)
 }

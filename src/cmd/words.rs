@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
+use crate::escape::escape;
 use crate::failure::Failure;
 use crate::job::Command;
 use crate::job::command::MAX_WORD;
@@ -14,6 +16,7 @@ pub(in crate::cmd) fn command(
     words: &[OsString],
     stdin: &mut dyn Read,
 ) -> Result<Command, Failure> {
+    refuse_late_option(words)?;
     let command = match words {
         [] => return Err(missing()),
         [dash] if dash == "-" => Command::Shell(read(stdin)?),
@@ -22,6 +25,19 @@ pub(in crate::cmd) fn command(
     };
     command.check().map_err(Failure::usage)?;
     Ok(command)
+}
+
+/// A shell text with an option behind it: that would be a word of a program
+/// whose name has blanks in it.
+fn refuse_late_option(words: &[OsString]) -> Result<(), Failure> {
+    let [text, option, ..] = words else { return Ok(()) };
+    let is_text = text.as_bytes().contains(&b' ') && !Path::new(text).exists();
+    if !is_text || !option.as_bytes().starts_with(b"-") {
+        return Ok(());
+    }
+    let (text, option) = (escape(text.as_bytes()), escape(option.as_bytes()));
+    let what = format!("`{option}` stands behind the command, and no program is named `{text}`");
+    Err(Failure::usage(what).hint("options stand before the command"))
 }
 
 fn missing() -> Failure {
@@ -53,6 +69,18 @@ mod tests {
     fn from(words: &[&str], stdin: &[u8]) -> Result<Command, Failure> {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         command(&words, &mut { stdin })
+    }
+
+    #[test]
+    fn an_option_behind_a_shell_text_is_refused() {
+        let failure = from(&["echo a; exit 3", "-r", "0"], b"").expect_err("no such program");
+        assert_eq!(failure.exit, exit::USAGE);
+        assert_eq!(
+            failure.message,
+            "`-r` stands behind the command, and no program is named `echo a; exit 3`"
+        );
+        assert!(from(&["echo", "-n", "a b"], b"").is_ok());
+        assert!(from(&["echo a", "b"], b"").is_ok());
     }
 
     #[test]

@@ -128,3 +128,15 @@ fn on_a_terminal_it_is_told_what_is_waited_for() {
     let told = "waiting for job 1: no runner is alive; start one with `ax run`\r\n";
     assert!(said.text().starts_with(told), "{}", said.text());
 }
+
+#[test]
+fn an_add_that_waits_shows_the_job_as_it_ended() {
+    let desk = Desk::new();
+    let _runner = desk.run(&["--poll-interval", "20ms"]);
+    let said = desk.ax(&["add", "--wait", "--json", "-r", "0", "exit 3"]);
+    assert_eq!(said.exit, 3);
+    let job = said.json();
+    assert_eq!((&job["status"], &job["exit_code"]), (&"dead".into(), &3.into()));
+    let late = desk.ax(&["add", "exit 3", "-r", "0"]);
+    assert_eq!((late.exit, late.text()), (2, ""));
+}
