@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 use crate::job::{Job, JobId, RunnerId, Timestamp};
 use crate::store::{self, Glance, Store};
 
-/// Between the ends of two looks at most this share of the time is looked.
+/// Between the ends of two looks at most this share of the time is looked, as
+/// long as nobody waits longer than a while for news.
 const SHARE: u32 = 50;
+const WHILE: Duration = Duration::from_secs(5);
 
 /// What ended lately ended within this time.
 pub(super) const LATELY: Duration = Duration::from_mins(1);
@@ -70,7 +72,7 @@ impl Looker {
         let begun = Instant::now();
         let seen = self.see(now);
         let took = begun.elapsed();
-        self.next = Instant::now() + self.interval.max(took.saturating_mul(SHARE));
+        self.next = Instant::now() + self.interval.max(took.saturating_mul(SHARE).min(WHILE));
         seen
     }
 

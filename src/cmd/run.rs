@@ -191,6 +191,9 @@ fn serve(
     let style = output::style(context.color, &io::stderr());
     let progress = Progress::new(json, style, context.now());
     let (signals, signalled) = listen_to_signals(progress.is_view())?;
+    if progress.is_view() {
+        show::clear_when_suspended().map_err(no_signals)?;
+    }
     let limit = context.config.output_limit().map(str::to_owned);
     let pool =
         Pool::start(workers, settings.capacity, worker_news, make_executor(&settings, limit))

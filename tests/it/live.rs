@@ -70,10 +70,9 @@ fn whoever_stops_and_continues_a_runner_finds_its_view_again() {
     let desk = desk();
     let mut terminal = Terminal::open(&desk, USUAL, &["run", "--until-idle"]);
     terminal.wait_for("SAYS");
-    terminal.signal(Signal::SIGSTOP);
+    terminal.type_in("\x1a");
+    desk.wait_until("the view is taken away", || terminal.text().is_empty());
     terminal.signal(Signal::SIGCONT);
-    let drawn = terminal.bytes().len();
-    desk.wait_until("it draws again", || terminal.bytes().len() > drawn + 100);
     terminal.wait_for("1 running");
     terminal.signal(Signal::SIGTERM);
     desk.open("go");
@@ -222,7 +221,8 @@ fn a_screen_follows_the_size_of_its_terminal_and_the_keys() {
         terminal.resize(rows, columns);
         desk.wait_until("it is drawn", || !terminal.text().trim().is_empty());
     }
-    terminal.wait_for("s sorts by id");
+    terminal.type_in("g");
+    terminal.wait_for("and 12 more");
     terminal.type_in("G");
     terminal.wait_for("\n30  job 30");
     terminal.type_in("g");
@@ -276,4 +276,33 @@ fn where_there_is_no_screen_what_is_so_is_printed_once() {
         assert!(!terminal.bytes().contains("\x1b[?1049h"));
     }
     assert_eq!(desk.ax(&["top", "--interval", "0"]).exit, 2);
+}
+
+#[test]
+fn followed_jobs_have_colours_and_escapes_on_a_terminal() {
+    let desk = Desk::new();
+    desk.add(&["-n", "one"], "printf 'a\\033[2Jb\\n'");
+    desk.add(&["-n", "two"], "echo c");
+    desk.ax(&["run", "--until-idle"]);
+    let mut terminal = Terminal::open(&desk, USUAL, &["logs", "-f", "1-2"]);
+    assert_eq!(terminal.end().code(), Some(0));
+    assert_eq!(terminal.text(), "1 one | a\\x1b[2Jb\n2 two | c");
+    assert!(terminal.bytes().contains("\x1b[36m1 one |\x1b[0m "), "{}", terminal.bytes());
+    let mut terminal = Terminal::open(&desk, USUAL, &["logs", "-f", "1"]);
+    assert_eq!(terminal.end().code(), Some(0));
+    assert_eq!(terminal.text(), "a\\x1b[2Jb");
+    terminal.assert_restored();
+}
+
+#[test]
+fn an_attempt_that_did_not_end_its_line_is_told_of_on_one_of_its_own() {
+    let desk = Desk::new();
+    desk.add(&["-n", "flaky", "--retry-delay", "1h"], "printf try; test -e go");
+    let _runner = desk.run(&[]);
+    desk.wait_for_states(&["failed"]);
+    let mut terminal = Terminal::open(&desk, USUAL, &["logs", "-f", "1"]);
+    terminal.wait_for("try\nax: job 1 flaky, attempt 1: try; its last attempt failed; ");
+    terminal.type_in("\x03");
+    assert_eq!(terminal.end().signal(), Some(Signal::SIGINT as i32));
+    terminal.assert_restored_modes();
 }

@@ -1,15 +1,19 @@
 //! What happens in the runner, shown until it ends: on the main thread, so that
 //! a terminal that takes nothing more stops no job.
 
-use std::iter;
 use std::time::{Duration, Instant};
+use std::{io, iter, thread};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
+use signal_hook::consts::SIGTSTP;
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::cmd::Context;
 use crate::cmd::look::Looker;
 use crate::job::RunnerId;
 use crate::output::progress::{Drawn, Progress};
+use crate::output::screen;
 use crate::sched::RunEvent;
 
 /// Between two frames while something runs, and while nothing does.
@@ -57,6 +61,19 @@ pub(super) fn show(
     if let Progress::View(drawn) = &mut progress {
         drawn.finish(context.err);
     }
+}
+
+/// Takes the view away before a shell suspends the runner; the next frame after
+/// that brings it back.
+pub(super) fn clear_when_suspended() -> io::Result<()> {
+    let mut signals = Signals::new([SIGTSTP])?;
+    let obey = move || {
+        for signal in signals.forever() {
+            screen::write_at_once(&io::stderr(), &screen::wipe());
+            let _ = emulate_default_handler(signal);
+        }
+    };
+    thread::Builder::new().name("suspension".to_owned()).spawn(obey).map(drop)
 }
 
 /// Looks, if it is time to, and draws; tells when to do that again. A store that

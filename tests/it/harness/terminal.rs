@@ -144,6 +144,15 @@ impl Terminal {
     /// its screen, its cursor, at the start of a line.
     #[track_caller]
     pub(crate) fn assert_restored(&self) {
+        self.assert_restored_modes();
+        let seen = self.seen();
+        let screen = seen.screen.screen();
+        assert_eq!(screen.cursor_position().1, 0, "{}", screen.contents());
+    }
+
+    /// Asserts it of its modes and its screen alone, as after a `^C` that it echoed.
+    #[track_caller]
+    pub(crate) fn assert_restored_modes(&self) {
         let near = self.near.as_ref().expect("nobody hung up");
         let after = tcgetattr(near).expect("its modes");
         assert_eq!(after.local_modes, self.before.local_modes);
@@ -152,7 +161,6 @@ impl Terminal {
         let seen = self.seen();
         let screen = seen.screen.screen();
         assert!(!screen.alternate_screen() && !screen.hide_cursor(), "{}", screen.contents());
-        assert_eq!(screen.cursor_position().1, 0, "{}", screen.contents());
     }
 }
 
