@@ -37,6 +37,10 @@ impl Processes {
         self.alive.clear();
     }
 
+    fn is_of(&self, hook: HookId, runner: RunnerId) -> bool {
+        self.alive.get(&hook).is_some_and(|(owner, _)| *owner == runner)
+    }
+
     fn of(&self, runner: RunnerId) -> usize {
         self.alive.values().filter(|(owner, _)| *owner == runner).count()
     }
@@ -58,8 +62,13 @@ pub(crate) fn take(world: &Shared, at: usize) -> bool {
             // No process could be started, and the runner was killed with that.
             continue;
         }
-        let before = world.hooks.alive.insert(*hook, (runner, Phase::Launched));
-        assert_eq!(before, None, "two processes run hook {hook} at once");
+        if let Some((owner, phase)) = world.hooks.alive.get(hook) {
+            // One of a dead runner is late: it has the lock, and this one leaves.
+            assert_ne!(*owner, runner, "hook {hook} is started twice");
+            assert_eq!(*phase, Phase::Launched, "hook {hook} is taken while it runs");
+            continue;
+        }
+        world.hooks.alive.insert(*hook, (runner, Phase::Launched));
     }
     !taken.is_empty()
 }
@@ -73,7 +82,7 @@ pub(crate) fn recover(world: &Shared, at: usize, depth: u32) -> bool {
     };
     let scene = Door::open(world, Who::Runner(at), depth);
     let mut store = Door::open(world, Who::Runner(at), depth);
-    let mine = |hook| world.get().hooks.is_alive(hook);
+    let mine = |hook| world.get().hooks.is_of(hook, me);
     let left = hooks::left(&mut store, &scene, Some(me), mine).unwrap_or_default();
     let settled = hooks::settle(&mut store, &scene, &left, now);
     settled.is_ok() && !left.is_empty()
