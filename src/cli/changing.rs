@@ -50,7 +50,7 @@ pub struct RetryArgs {
     /// Which jobs
     #[arg(value_name = "SELECTOR", required_unless_present_any = ["failed", "cause"])]
     pub selectors: Vec<String>,
-    /// Every job that is failed, dead or held
+    /// Every job that has failed, as `ax failures` counts them; none that a person holds
     #[arg(long, conflicts_with = "selectors")]
     pub failed: bool,
     /// Every job that failed of these causes; the beginning of an id of `ax failures` is enough

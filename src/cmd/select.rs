@@ -166,16 +166,16 @@ fn in_states(
     Ok(store.list(&query)?.into_iter().map(|job| job.id).collect())
 }
 
-/// Every job that is failed, dead or held.
+/// Every job that has failed: one that a person holds has not.
 ///
 /// # Errors
 /// "Not found" if there is none.
 pub(super) fn failed(store: &mut dyn Store) -> Result<Vec<JobId>, Failure> {
-    let ids = in_states(store, &Selector::All, &State::FAILED)?;
-    if ids.is_empty() {
-        return Err(Failure::not_found("no job is failed, dead or held"));
+    let failures = store.failures(&Query::default())?;
+    if failures.is_empty() {
+        return Err(Failure::not_found("no job has failed"));
     }
-    Ok(ids)
+    Ok(failures.into_iter().map(|failed| failed.job).collect())
 }
 
 fn each_once(ids: Vec<JobId>) -> Vec<JobId> {

@@ -109,6 +109,16 @@ impl Trace {
     }
 }
 
+/// Tells whether a process runs that has the environment of an attempt, for
+/// when there is no journal that could tell.
+///
+/// # Errors
+/// When `/proc` cannot be read.
+pub fn is_seen(claim: Claim, db: &[u8]) -> io::Result<bool> {
+    let nobody = Identity { pid: 0, start_time: 0, boot_id: process::boot_id()? };
+    Ok(!Trace::new(nobody, claim, None, Some(db)).survivors()?.is_empty())
+}
+
 /// Kills the survivors of an attempt until none is left, but not longer than a
 /// moment; gives those that are. One can be another user's, or wait for a
 /// device that does not answer.

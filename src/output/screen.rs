@@ -72,11 +72,15 @@ pub fn frame(above: &str, view: &[String]) -> String {
     frame
 }
 
-/// What takes a view away.
+/// What takes a view away. What is cleared from the first corner on some
+/// terminals keep as history, so it begins a column later.
 pub fn wipe() -> String {
     let mut wipe = String::new();
     push(&mut wipe, MoveToColumn(0));
+    push(&mut wipe, Clear(ClearType::UntilNewLine));
+    push(&mut wipe, MoveToColumn(1));
     push(&mut wipe, Clear(ClearType::FromCursorDown));
+    push(&mut wipe, MoveToColumn(0));
     wipe
 }
 

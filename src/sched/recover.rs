@@ -302,6 +302,10 @@ fn settle(
     let Fate::Ended(outcome, process) = fate else { return Ok(None) };
     let claim = claimed.claim;
     let witness = evidence.witness(claim);
+    if witness.is_none() && !matches!(outcome, Outcome::NotStarted(_)) && scene.is_seen(claim)? {
+        // Somebody took the journal away. A supervisor that lives records the end.
+        return Ok(None);
+    }
     if matches!(outcome, Outcome::Lost(_))
         && let Some((witness, _)) = witness
         && let Some(why) = scene.stop_survivors(witness, claim, process)?
@@ -400,6 +404,10 @@ mod tests {
             _: Option<Process>,
         ) -> io::Result<Option<String>> {
             Ok(None)
+        }
+
+        fn is_seen(&self, _: Claim) -> io::Result<bool> {
+            Ok(false)
         }
 
         fn salvage(&self, _: &Witness, _: Claim) -> Captured {

@@ -13,7 +13,7 @@ use crate::data_dir::DataDir;
 use crate::exec::journal::{self, Entries};
 use crate::exec::process::{Identity, sweep_survivors, undying};
 use crate::exec::spool;
-use crate::exec::sweep::Trace;
+use crate::exec::sweep::{Trace, is_seen};
 use crate::exec::{lock, process};
 use crate::job::hook::HookId;
 use crate::job::{Captured, Claim, Process, RunnerId};
@@ -51,6 +51,12 @@ pub trait Scene {
         claim: Claim,
         process: Option<Process>,
     ) -> io::Result<Option<String>>;
+
+    /// Tells whether something of an attempt runs of which no journal tells.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    fn is_seen(&self, claim: Claim) -> io::Result<bool>;
 
     /// The output of an attempt that a dead supervisor left.
     fn salvage(&self, witness: &Witness, claim: Claim) -> Captured;
@@ -126,6 +132,10 @@ impl Scene for DataDir {
         let db = Some(db.as_os_str().as_bytes());
         let left = sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
         Ok((!left.is_empty()).then(|| undying(&left)))
+    }
+
+    fn is_seen(&self, claim: Claim) -> io::Result<bool> {
+        is_seen(claim, self.database().as_os_str().as_bytes())
     }
 
     /// It is in a file of its own, or in the spool if it was the last that the

@@ -282,7 +282,7 @@ fn a_retry_says_what_came_back() {
     let said = scene.ax(&["retry", "--failed"]);
     assert!(said.text().contains("1 parent: retried\n"), "{}", said.text());
     let said = scene.ax(&["retry", "--failed"]);
-    assert_eq!((said.exit, said.err.as_str()), (3, "ax: no job is failed, dead or held\n"));
+    assert_eq!((said.exit, said.err.as_str()), (3, "ax: no job has failed\n"));
 }
 
 #[test]
@@ -455,4 +455,15 @@ fn an_empty_database_name_is_a_usage_error() {
     let error: Value = serde_json::from_str(&said.err).expect("one JSON document");
     assert_eq!((said.exit, said.text()), (2, ""));
     assert_eq!(error["error"]["code"], "usage");
+}
+
+#[test]
+fn a_retry_of_all_that_failed_leaves_alone_what_a_person_holds() {
+    let desk = Desk::new();
+    let kept = desk.add(&["--hold"], "true");
+    let failed = desk.add(&["-r", "0"], "false");
+    assert_eq!(desk.run(&["--until-idle"]).exit(), 1);
+    let back = desk.ok(&["retry", "--failed", "-o", "ids"]);
+    assert_eq!(back, format!("{failed}\n"));
+    assert_eq!(desk.job(kept)["status"], "held");
 }

@@ -6,15 +6,16 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use ax_scheduler::exec::kept::Kept;
-use ax_scheduler::exec::output;
-use ax_scheduler::job::Outcome;
+use ax_scheduler::exec::{Ended, Executor, output};
+use ax_scheduler::job::{Claimed, Outcome};
 
 use super::bench::{Bench, wait_until};
 
 #[test]
 fn short_output_comes_along_byte_for_byte() {
     let mut bench = Bench::new();
-    let ended = bench.run_text("printf 'a\\0\\377\\n'; printf 'b\\n' >&2");
+    let job = bench.job("printf 'a\\0\\377\\n'; printf 'b\\n' >&2");
+    let ended = run_shortly(&mut bench, &job, || ()).0;
     assert_eq!(ended.output.bytes, b"a\0\xff\nb\n");
     assert_eq!((ended.output.written, ended.output.last_line.as_str()), (6, "b"));
     assert!(!ended.output.in_file && !bench.output_file(ended.claim).exists());
@@ -72,19 +73,33 @@ fn output_can_be_read_while_the_job_runs_and_until_it_is_stored() {
     assert!(file.exists());
 }
 
+/// Runs a job until it lives so shortly that its start is not told of, which a
+/// busy machine does not grant each time; gives its end, and what `look` saw
+/// before it.
+fn run_shortly<T>(bench: &mut Bench, job: &Claimed, look: impl Fn() -> T) -> (Ended, T) {
+    loop {
+        let mut is_told = false;
+        let seen = look();
+        let ended = bench.executor.execute(job, &mut |_| is_told = true);
+        if !is_told {
+            return (ended, seen);
+        }
+        let _ = fs::remove_file(bench.output_file(job.claim));
+    }
+}
+
 #[test]
 fn short_jobs_change_no_directory() {
     let mut bench = Bench::new();
     bench.run_text("true");
-    let stamp = || {
-        let meta = fs::metadata(bench.dir.out()).expect("there");
+    let out = bench.dir.out();
+    let stamp = move || {
+        let meta = fs::metadata(&out).expect("there");
         (meta.mtime(), meta.mtime_nsec())
     };
-    let before = stamp();
     let job = super::claimed(&bench.db(), 99, "echo x");
-    ax_scheduler::exec::Executor::execute(&mut bench.executor, &job, &mut |_| ());
-    let meta = fs::metadata(bench.dir.out()).expect("there");
-    assert_eq!((meta.mtime(), meta.mtime_nsec()), before);
+    let (_, before) = run_shortly(&mut bench, &job, &stamp);
+    assert_eq!(stamp(), before);
 }
 
 #[test]

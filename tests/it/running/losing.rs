@@ -192,3 +192,22 @@ fn files_of_a_database_that_was_removed_are_in_nobodys_way() {
     assert_eq!(desk.run(&["--once"]).exit(), 0);
     assert_eq!(desk.states(), ["success"]);
 }
+
+#[test]
+fn what_runs_is_not_started_again_when_its_journal_was_removed() {
+    let desk = Desk::new();
+    let job = desk.add(&["-r", "3"], &gated());
+    let first = desk.run(&["--workers", "1"]);
+    desk.wait_until("it runs", || desk.job(job)["status"] == "running");
+    std::fs::remove_dir_all(desk.db().with_extension("db.d")).expect("removed");
+    first.kill();
+    let next = desk.run(&["--workers", "1", "--poll-interval", "20ms"]);
+    let other = desk.add(&[], "true");
+    desk.wait_until("others run", || desk.job(other)["status"] == "success");
+    assert_eq!(desk.job(job)["status"], "running");
+    desk.open("go");
+    desk.wait_until("it ends", || desk.job(job)["status"] == "success");
+    assert_eq!(desk.job(job)["attempts"], 1);
+    desk.ledger().check();
+    drop(next);
+}
