@@ -22,9 +22,11 @@ fn fall_asleep(desk: &Desk, place: &str) -> i32 {
 }
 
 /// A supervisor sleeps at a place where it only comes when its runner is dead.
+/// That one takes a turn when it has heard of something alone, so that in the
+/// third its supervisor, however slowly it began, has something to record.
 #[track_caller]
 fn fall_asleep_orphaned(desk: &Desk, place: &str) -> i32 {
-    let mut command = desk.command(&WORDS);
+    let mut command = desk.command(&["run", "--workers", "1", "--poll-interval", "1m"]);
     let places = format!("step/before-removal=2*off->return; {place}=return(stop)");
     Runner::start(desk, doomed(desk, &mut command, &places)).status();
     sleeper(desk, place)
