@@ -12,11 +12,12 @@ use tempfile::TempDir;
 
 use super::bench::a_runner;
 
-const SCHEMAS: [(u32, &str); 4] = [
+const SCHEMAS: [(u32, &str); 5] = [
     (1, include_str!("schemas/1.sql")),
     (2, include_str!("schemas/2.sql")),
     (3, include_str!("schemas/3.sql")),
     (4, include_str!("schemas/4.sql")),
+    (5, include_str!("schemas/5.sql")),
 ];
 
 /// When the queues were written, and a moment more.
@@ -95,7 +96,7 @@ fn a_queue_of_each_schema_keeps_what_is_in_it_and_goes_on() {
         if version >= 3 {
             keeps_limits(store.as_mut());
         }
-        if version >= 4 {
+        if version >= 5 {
             keeps_hooks(store.as_mut());
         }
         goes_on(store.as_mut());
@@ -113,7 +114,7 @@ fn keeps_limits(store: &mut dyn Store) {
     assert_eq!((done.progress, done.progress_text.as_deref()), (Some(40), Some("copying")));
 }
 
-/// What the fourth schema brought is kept.
+/// What the fifth schema brought is kept.
 fn keeps_hooks(store: &mut dyn Store) {
     let wish = store.get(JobId(8)).expect("an answer").expect("it is there").on_end;
     let wish = wish.expect("a hook");
@@ -139,6 +140,24 @@ fn goes_on(store: &mut dyn Store) {
     let env = one.spec.env.as_ref().expect("an environment");
     assert_eq!(env.get("HOME"), Some(&b"/home/user"[..]));
     assert_eq!(one.spec.extra_env.get("A"), Some(&b"1"[..]));
+}
+
+/// As the third schema had it: one job of a mutex is the next, in whatever group.
+#[test]
+fn a_queue_of_the_third_schema_lets_go_what_a_closed_group_held_up() {
+    const HELD_UP: &str = "
+        INSERT INTO ax_groups (name, paused) VALUES ('closed', 1);
+        INSERT INTO ax_jobs (id, command, status, group_name, mutex)
+            VALUES (21, 'true', 'ready', 'closed', 'm'), (22, 'true', 'ready', NULL, 'm');
+        UPDATE ax_jobs SET admitted = 1 WHERE id = 21;
+        DELETE FROM ax_gates;";
+    let (_place, path) = old(&format!("{}{HELD_UP}", SCHEMAS[2].1));
+    let mut store = store::open(&path).expect("an old queue opens");
+    let runner = store.enlist(&a_runner(), THEN).expect("a runner");
+    let turn =
+        Turn { runner, now: THEN, started: &[], settled: &[], serves: true, room: 9, scope: None };
+    let claimed = store.turn(&turn).expect("a turn").claimed;
+    assert!(claimed.iter().any(|claimed| claimed.claim.job == JobId(22)), "{claimed:?}");
 }
 
 #[test]

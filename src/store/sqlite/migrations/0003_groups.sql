@@ -13,9 +13,9 @@ CREATE TABLE ax_groups (
 ALTER TABLE ax_jobs ADD COLUMN group_name TEXT CHECK (group_name <> '');
 ALTER TABLE ax_jobs ADD COLUMN mutex TEXT CHECK (mutex <> '');
 -- How far a ready job with a limit has come: NULL while it waits behind others,
--- 1 when it is the next of its mutex in its group, 2 when it may be taken. No
--- more jobs are so far, so that what waits behind a limit is passed by whoever
--- looks for the next job.
+-- 1 when it is the next of its mutex, 2 when it may be taken. At most one job
+-- of each mutex and of each group is so far, so that what waits behind a limit
+-- is passed by whoever looks for the next job.
 ALTER TABLE ax_jobs ADD COLUMN admitted INTEGER CHECK (admitted IN (1, 2));
 
 -- Since when a job waits, if that is later than its time and its birth: a
@@ -28,8 +28,8 @@ DROP INDEX ax_jobs_ready;
 CREATE INDEX ax_jobs_ready ON ax_jobs (
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2);
--- The next of a mutex in each group and of a group, who is so far, and who has them.
-CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, group_name,
+-- The next of a mutex and of a group, who is so far, and who has them.
+CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex,
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND mutex IS NOT NULL;
 CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name,
@@ -98,43 +98,12 @@ ALTER TABLE ax_jobs ADD COLUMN progress INTEGER CHECK (progress BETWEEN 0 AND 10
 ALTER TABLE ax_jobs ADD COLUMN progress_text TEXT;
 
 -- What waits and had an attempt that ended later than now: the clock was set back.
-CREATE INDEX ax_jobs_tried ON ax_jobs (finished_at)
+DROP INDEX IF EXISTS ax_jobs_failed;
+CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
 
--- States that few jobs are in, so that they are found and the others counted
--- without a look at each job.
-DROP INDEX IF EXISTS ax_jobs_failed;
-CREATE INDEX ax_jobs_failed ON ax_jobs (id) WHERE status = 'failed';
-CREATE INDEX ax_jobs_dropped ON ax_jobs (status) WHERE status IN ('cancelled', 'skipped');
-CREATE INDEX ax_jobs_limited ON ax_jobs (admitted)
-    WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL;
-
--- What is looked at whenever a job is added or moves, with alternatives spelled
--- out: of a list of more than two the engine makes a table each time it looks
--- into it. What a table demands of its rows cannot be altered otherwise.
-PRAGMA writable_schema = ON;
-UPDATE sqlite_schema SET sql = replace(replace(sql,
-    'CHECK (status IN (''pending'', ''ready'', ''dispatched'', ''running'', ''success'',
-                                              ''failed'', ''dead'', ''held'', ''cancelled'', ''skipped''))',
-    'CHECK (status = ''pending'' OR status = ''ready'' OR status = ''dispatched'' OR status = ''running''
-                                OR status = ''success'' OR status = ''failed'' OR status = ''dead''
-                                OR status = ''held'' OR status = ''cancelled'' OR status = ''skipped'')'),
-    'CHECK (on_lost IN (''requeue'', ''hold'', ''fail''))',
-    'CHECK (on_lost = ''requeue'' OR on_lost = ''hold'' OR on_lost = ''fail'')')
-WHERE type = 'table' AND name = 'ax_jobs';
-UPDATE sqlite_schema SET sql = replace(sql,
-    'CHECK (kind IN (''after'', ''on_failure'', ''after_any''))',
-    'CHECK (kind = ''after'' OR kind = ''on_failure'' OR kind = ''after_any'')')
-WHERE type = 'table' AND name = 'ax_deps';
-PRAGMA writable_schema = RESET;
--- So written that who looks for one of the states alone does not take this index.
-DROP INDEX ax_jobs_ended;
-CREATE INDEX ax_jobs_ended ON ax_jobs (finished_at)
-    WHERE NOT (status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped');
-DROP INDEX ax_jobs_open_key;
-CREATE UNIQUE INDEX ax_jobs_open_key ON ax_jobs (key)
-    WHERE key IS NOT NULL
-        AND status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped';
+-- The triggers that fire at each move of a job, with alternatives spelled out:
+-- of a list of more than two the engine makes a table each time it looks into it.
 DROP TRIGGER ax_job_back;
 CREATE TRIGGER ax_job_back AFTER UPDATE OF status ON ax_jobs
 WHEN (NEW.status = 'pending' OR NEW.status = 'ready' OR NEW.status = 'failed')

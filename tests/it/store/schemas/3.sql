@@ -11,9 +11,8 @@ CREATE TABLE ax_jobs (
     command         ANY     NOT NULL CHECK (typeof(command) IN ('text', 'blob') AND length(command) > 0),
     shell           INTEGER NOT NULL DEFAULT 1 CHECK (shell IN (0, 1)),
     status          TEXT    NOT NULL DEFAULT 'pending'
-                            CHECK (status = 'pending' OR status = 'ready' OR status = 'dispatched' OR status = 'running'
-                                OR status = 'success' OR status = 'failed' OR status = 'dead'
-                                OR status = 'held' OR status = 'cancelled' OR status = 'skipped'),
+                            CHECK (status IN ('pending', 'ready', 'dispatched', 'running', 'success',
+                                              'failed', 'dead', 'held', 'cancelled', 'skipped')),
     reason          TEXT,
     priority        INTEGER NOT NULL DEFAULT 5,
     scheduled_at    INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)),
@@ -24,7 +23,7 @@ CREATE TABLE ax_jobs (
     retry_delay     INTEGER NOT NULL DEFAULT 5000 CHECK (retry_delay >= 0),
     retry_backoff   REAL    NOT NULL DEFAULT 2.0 CHECK (retry_backoff >= 1.0),
     retry_max_delay INTEGER NOT NULL DEFAULT 3600000 CHECK (retry_max_delay >= 0),
-    on_lost         TEXT    NOT NULL DEFAULT 'requeue' CHECK (on_lost = 'requeue' OR on_lost = 'hold' OR on_lost = 'fail'),
+    on_lost         TEXT    NOT NULL DEFAULT 'requeue' CHECK (on_lost IN ('requeue', 'hold', 'fail')),
     loss_count      INTEGER NOT NULL DEFAULT 0 CHECK (loss_count BETWEEN 0 AND 4294967295),
     attempts        INTEGER NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
     owner           INTEGER CHECK ((owner IS NOT NULL) = (status IN ('dispatched', 'running'))),
@@ -61,7 +60,7 @@ INSERT INTO ax_jobs VALUES(12,'two',NULL,'true',1,'success',NULL,5,1796027311694
 CREATE TABLE ax_deps (
     job_id     INTEGER NOT NULL REFERENCES ax_jobs (id),
     depends_on INTEGER NOT NULL REFERENCES ax_jobs (id),
-    kind       TEXT    NOT NULL DEFAULT 'after' CHECK (kind = 'after' OR kind = 'on_failure' OR kind = 'after_any'),
+    kind       TEXT    NOT NULL DEFAULT 'after' CHECK (kind IN ('after', 'on_failure', 'after_any')),
     PRIMARY KEY (job_id, depends_on, kind)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO ax_deps VALUES(9,1,'after_any');
@@ -165,6 +164,10 @@ CREATE INDEX ax_jobs_owned ON ax_jobs (owner) WHERE status IN ('dispatched', 'ru
 CREATE INDEX ax_jobs_waiting ON ax_jobs (id) WHERE status = 'pending' AND waits_on IS NOT NULL;
 CREATE INDEX ax_jobs_held ON ax_jobs (id) WHERE status = 'held';
 CREATE INDEX ax_jobs_dead ON ax_jobs (id) WHERE status = 'dead';
+CREATE INDEX ax_jobs_ended ON ax_jobs (finished_at)
+    WHERE status IN ('success', 'dead', 'cancelled', 'skipped');
+CREATE UNIQUE INDEX ax_jobs_open_key ON ax_jobs (key)
+    WHERE key IS NOT NULL AND status NOT IN ('success', 'dead', 'cancelled', 'skipped');
 CREATE INDEX ax_jobs_key ON ax_jobs (key, id) WHERE key IS NOT NULL;
 CREATE INDEX ax_jobs_flow_run ON ax_jobs (flow_run) WHERE flow_run IS NOT NULL;
 CREATE INDEX ax_deps_children ON ax_deps (depends_on, job_id);
@@ -210,7 +213,7 @@ CREATE INDEX ax_jobs_cancelling ON ax_jobs (owner) WHERE cancelling IS NOT NULL;
 CREATE INDEX ax_jobs_ready ON ax_jobs (
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND (coalesce(group_name, mutex) IS NULL OR admitted = 2);
-CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, group_name,
+CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex,
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND mutex IS NOT NULL;
 CREATE INDEX ax_jobs_group_next ON ax_jobs (group_name,
@@ -260,17 +263,8 @@ CREATE TRIGGER ax_group_gone AFTER DELETE ON ax_groups BEGIN
     INSERT INTO ax_gates (kind, name) VALUES ('group', OLD.name)
         ON CONFLICT DO NOTHING;
 END;
-CREATE INDEX ax_jobs_tried ON ax_jobs (finished_at)
+CREATE INDEX ax_jobs_failed ON ax_jobs (finished_at)
     WHERE status IN ('pending', 'failed') AND finished_at IS NOT NULL;
-CREATE INDEX ax_jobs_failed ON ax_jobs (id) WHERE status = 'failed';
-CREATE INDEX ax_jobs_ended ON ax_jobs (finished_at)
-    WHERE NOT (status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped');
-CREATE UNIQUE INDEX ax_jobs_open_key ON ax_jobs (key)
-    WHERE key IS NOT NULL
-        AND status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped';
-CREATE INDEX ax_jobs_dropped ON ax_jobs (status) WHERE status IN ('cancelled', 'skipped');
-CREATE INDEX ax_jobs_limited ON ax_jobs (admitted)
-    WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL;
 CREATE TRIGGER ax_job_back AFTER UPDATE OF status ON ax_jobs
 WHEN (NEW.status = 'pending' OR NEW.status = 'ready' OR NEW.status = 'failed')
     AND OLD.status <> 'pending' AND OLD.status <> 'ready' AND OLD.status <> 'failed'

@@ -1,5 +1,4 @@
--- A queue as the fourth schema kept it: that of the third, opened by the program of
--- its time, with hooks in it: one that ended, one that is owed, one that is taken.
+-- A queue as the fourth schema kept it: that of the third with other indexes.
 PRAGMA application_id = 1635281506;
 PRAGMA user_version = 4;
 PRAGMA foreign_keys=OFF;
@@ -45,20 +44,19 @@ CREATE TABLE ax_jobs (
     extra_env       BLOB,
     flow            TEXT,
     flow_run        INTEGER REFERENCES ax_flow_runs (id)
-, cancelling TEXT, group_name TEXT CHECK (group_name <> ''), mutex TEXT CHECK (mutex <> ''), admitted INTEGER CHECK (admitted IN (1, 2)), queued_at INTEGER, retry_on TEXT CHECK (retry_on <> '' AND retry_on NOT GLOB '*[^0-9,-]*'), no_retry_on TEXT CHECK (no_retry_on <> '' AND no_retry_on NOT GLOB '*[^0-9,-]*'), snoozed_until INTEGER, progress INTEGER CHECK (progress BETWEEN 0 AND 100), progress_text TEXT, on_end ANY
-    CHECK (on_end IS NULL OR (typeof(on_end) IN ('text', 'blob') AND length(on_end) > 0)), on_end_timeout INTEGER CHECK (on_end_timeout > 0), ends_run INTEGER CHECK (ends_run = 1)) STRICT;
-INSERT INTO ax_jobs VALUES(1,'fetch',NULL,'echo fetched; echo warning >&2',1,'success',NULL,5,1796027311117,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311397,1796027311398,1796027311141,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(2,'broken',NULL,'echo no such host; exit 7',1,'dead',NULL,5,1796027311164,60000,10000,0,0,5000,2.0,3600000,'hold',0,1,NULL,NULL,7,NULL,'no such host',1796027311389,1796027311395,1796027311170,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'./alert.sh',30000,NULL);
-INSERT INTO ax_jobs VALUES(3,NULL,NULL,'true',1,'skipped','needs job 2, which is dead',5,1796027311206,60000,10000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,1796027311405,1796027311207,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(4,'alert',NULL,'echo alert ''two words''',0,'success',NULL,5,1796027311246,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311410,1796027311411,1796027311247,1796027311411,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(5,NULL,NULL,'exit 3',1,'failed',NULL,5,1796030911398,60000,10000,2,1,3600000,2.0,3600000,'requeue',0,1,NULL,NULL,3,NULL,'exit 3',1796027311395,1796027311398,1796027311297,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(6,'held',NULL,'true',1,'held','added with --hold',5,1796027311450,60000,10000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1796027311451,1796027311451,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(7,NULL,NULL,'true',1,'pending',NULL,5,4070908800000,60000,10000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1796027311485,1796027311485,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(8,NULL,'nightly','true',1,'ready',NULL,9,1796027311515,NULL,3000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1796027311535,1796027311535,'/tmp',18,1,X'413d3100',NULL,NULL,NULL,'nightly','disk',NULL,NULL,'1,2,75-80',NULL,NULL,NULL,NULL,'./alert.sh',30000,NULL);
-INSERT INTO ax_jobs VALUES(9,NULL,NULL,'sleep 1',1,'pending',NULL,5,1796027311594,60000,10000,3,0,5000,2.0,3600000,'hold',0,0,NULL,8,NULL,NULL,NULL,NULL,NULL,1796027311595,1796027311595,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(10,'left',NULL,'sleep 300',1,'dispatched',NULL,5,1796027311618,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,77,NULL,NULL,NULL,NULL,NULL,NULL,1796027311620,1796027311620,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_jobs VALUES(11,'one',NULL,'true',1,'success',NULL,5,1796027311694,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311765,1796027311773,1796027311694,1796027311774,'/tmp',18,1,NULL,'nightly',1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,40,'copying','echo done',NULL,NULL);
-INSERT INTO ax_jobs VALUES(12,'two',NULL,'true',1,'success',NULL,5,1796027311694,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311782,1796027311818,1796027311694,1796027311819,'/tmp',18,1,NULL,'nightly',1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'echo done',NULL,NULL);
+, cancelling TEXT, group_name TEXT CHECK (group_name <> ''), mutex TEXT CHECK (mutex <> ''), admitted INTEGER CHECK (admitted IN (1, 2)), queued_at INTEGER, retry_on TEXT CHECK (retry_on <> '' AND retry_on NOT GLOB '*[^0-9,-]*'), no_retry_on TEXT CHECK (no_retry_on <> '' AND no_retry_on NOT GLOB '*[^0-9,-]*'), snoozed_until INTEGER, progress INTEGER CHECK (progress BETWEEN 0 AND 100), progress_text TEXT) STRICT;
+INSERT INTO ax_jobs VALUES(1,'fetch',NULL,'echo fetched; echo warning >&2',1,'success',NULL,5,1796027311117,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311397,1796027311398,1796027311141,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(2,'broken',NULL,'echo no such host; exit 7',1,'dead',NULL,5,1796027311164,60000,10000,0,0,5000,2.0,3600000,'hold',0,1,NULL,NULL,7,NULL,'no such host',1796027311389,1796027311395,1796027311170,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(3,NULL,NULL,'true',1,'skipped','needs job 2, which is dead',5,1796027311206,60000,10000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,1796027311405,1796027311207,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(4,'alert',NULL,'echo alert ''two words''',0,'success',NULL,5,1796027311246,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311410,1796027311411,1796027311247,1796027311411,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(5,NULL,NULL,'exit 3',1,'failed',NULL,5,1796030911398,60000,10000,2,1,3600000,2.0,3600000,'requeue',0,1,NULL,NULL,3,NULL,'exit 3',1796027311395,1796027311398,1796027311297,1796027311405,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(6,'held',NULL,'true',1,'held','added with --hold',5,1796027311450,60000,10000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1796027311451,1796027311451,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(7,NULL,NULL,'true',1,'pending',NULL,5,4070908800000,60000,10000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1796027311485,1796027311485,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(8,NULL,'nightly','true',1,'ready',NULL,9,1796027311515,NULL,3000,3,0,5000,2.0,3600000,'requeue',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1796027311535,1796027311535,'/tmp',18,1,X'413d3100',NULL,NULL,NULL,'nightly','disk',NULL,NULL,'1,2,75-80',NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(9,NULL,NULL,'sleep 1',1,'pending',NULL,5,1796027311594,60000,10000,3,0,5000,2.0,3600000,'hold',0,0,NULL,8,NULL,NULL,NULL,NULL,NULL,1796027311595,1796027311595,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(10,'left',NULL,'sleep 300',1,'dispatched',NULL,5,1796027311618,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,77,NULL,NULL,NULL,NULL,NULL,NULL,1796027311620,1796027311620,'/tmp',18,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO ax_jobs VALUES(11,'one',NULL,'true',1,'success',NULL,5,1796027311694,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311765,1796027311773,1796027311694,1796027311774,'/tmp',18,1,NULL,'nightly',1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,40,'copying');
+INSERT INTO ax_jobs VALUES(12,'two',NULL,'true',1,'success',NULL,5,1796027311694,60000,10000,3,0,5000,2.0,3600000,'requeue',0,1,NULL,NULL,0,NULL,NULL,1796027311782,1796027311818,1796027311694,1796027311819,'/tmp',18,1,NULL,'nightly',1,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 CREATE TABLE ax_deps (
     job_id     INTEGER NOT NULL REFERENCES ax_jobs (id),
     depends_on INTEGER NOT NULL REFERENCES ax_jobs (id),
@@ -113,10 +111,8 @@ CREATE TABLE ax_flow_runs (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     flow       TEXT    NOT NULL,
     created_at INTEGER NOT NULL
-, schedule TEXT, due_at INTEGER, dropped INTEGER NOT NULL DEFAULT 0 CHECK (dropped IN (0, 1)), max_retries INTEGER NOT NULL DEFAULT 0 CHECK (max_retries BETWEEN 0 AND 4294967295), retry_delay INTEGER NOT NULL DEFAULT 0 CHECK (retry_delay >= 0), retry_count INTEGER NOT NULL DEFAULT 0 CHECK (retry_count BETWEEN 0 AND 4294967295), stage TEXT NOT NULL DEFAULT 'whole' CHECK (stage IN ('whole', 'broken', 'halted')), on_end ANY
-    CHECK (on_end IS NULL OR (typeof(on_end) IN ('text', 'blob') AND length(on_end) > 0)), on_end_timeout INTEGER CHECK (on_end_timeout > 0), on_end_cwd ANY
-    CHECK (on_end_cwd IS NULL OR typeof(on_end_cwd) IN ('text', 'blob'))) STRICT;
-INSERT INTO ax_flow_runs VALUES(1,'nightly',1796027311694,NULL,NULL,0,0,0,0,'whole',NULL,NULL,NULL);
+, schedule TEXT, due_at INTEGER, dropped INTEGER NOT NULL DEFAULT 0 CHECK (dropped IN (0, 1)), max_retries INTEGER NOT NULL DEFAULT 0 CHECK (max_retries BETWEEN 0 AND 4294967295), retry_delay INTEGER NOT NULL DEFAULT 0 CHECK (retry_delay >= 0), retry_count INTEGER NOT NULL DEFAULT 0 CHECK (retry_count BETWEEN 0 AND 4294967295), stage TEXT NOT NULL DEFAULT 'whole' CHECK (stage IN ('whole', 'broken', 'halted'))) STRICT;
+INSERT INTO ax_flow_runs VALUES(1,'nightly',1796027311694,NULL,NULL,0,0,0,0,'whole');
 CREATE TABLE ax_runners (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     pid        INTEGER NOT NULL CHECK (pid BETWEEN -2147483648 AND 2147483647),
@@ -157,36 +153,11 @@ CREATE TABLE ax_gates (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO ax_gates VALUES('group','nightly');
 INSERT INTO ax_gates VALUES('mutex','disk');
-CREATE TABLE ax_hooks (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    job_id     INTEGER NOT NULL REFERENCES ax_jobs (id),
-    flow_run   INTEGER,
-    of_run     INTEGER NOT NULL DEFAULT 0 CHECK (of_run IN (0, 1)),
-    status     TEXT    NOT NULL CHECK (status IN ('success', 'dead', 'held', 'cancelled', 'skipped')),
-    attempt    INTEGER NOT NULL CHECK (attempt BETWEEN 0 AND 4294967295),
-    exit_code  INTEGER CHECK (exit_code BETWEEN -2147483648 AND 2147483647),
-    signal     INTEGER CHECK (signal BETWEEN -2147483648 AND 2147483647),
-    reason     TEXT,
-    command    ANY     NOT NULL CHECK (typeof(command) IN ('text', 'blob') AND length(command) > 0),
-    cwd        ANY     CHECK (cwd IS NULL OR typeof(cwd) IN ('text', 'blob')),
-    timeout    INTEGER NOT NULL CHECK (timeout > 0),
-    owed_at    INTEGER NOT NULL,
-    owner      INTEGER,
-    started_at INTEGER CHECK (started_at IS NULL OR owner IS NOT NULL),
-    ended_at   INTEGER CHECK (ended_at IS NULL OR started_at IS NOT NULL),
-    outcome    TEXT    CHECK ((outcome IS NULL) = (ended_at IS NULL)),
-    error      TEXT,
-    output     BLOB
-) STRICT;
-INSERT INTO ax_hooks VALUES(1,2,NULL,0,'dead',1,7,NULL,'no such host','./alert.sh',NULL,30000,1796027311405,77,1796027311410,1796027311420,'exited','exit 1',X'63616e6e6f742073656e64');
-INSERT INTO ax_hooks VALUES(2,11,NULL,0,'success',1,0,NULL,NULL,'echo done',NULL,60000,1796027311430,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO ax_hooks VALUES(3,12,NULL,0,'success',1,0,NULL,NULL,'echo done',NULL,60000,1796027311431,77,NULL,NULL,NULL,NULL,NULL);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('ax_envs',1);
 INSERT INTO sqlite_sequence VALUES('ax_jobs',12);
 INSERT INTO sqlite_sequence VALUES('ax_runners',77);
 INSERT INTO sqlite_sequence VALUES('ax_flow_runs',1);
-INSERT INTO sqlite_sequence VALUES('ax_hooks',3);
 CREATE INDEX ax_jobs_due ON ax_jobs (iif(status = 'pending' AND scheduled_at <= created_at, 0, scheduled_at), id)
     WHERE status IN ('pending', 'failed') AND waits_on IS NULL;
 CREATE INDEX ax_jobs_owned ON ax_jobs (owner) WHERE status IN ('dispatched', 'running');
@@ -319,60 +290,5 @@ WHEN OLD.status <> NEW.status
                 OR (edge.kind = 'on_failure' AND NEW.status = 'dead')
                 OR OLD.status = 'success' OR OLD.status = 'dead'
                 OR OLD.status = 'cancelled' OR OLD.status = 'skipped');
-END;
-CREATE INDEX ax_jobs_ends_run ON ax_jobs (flow_run)
-    WHERE ends_run = 1
-        AND status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped';
-CREATE INDEX ax_hooks_owed ON ax_hooks (id) WHERE owner IS NULL AND ended_at IS NULL;
-CREATE INDEX ax_hooks_owed_of_run ON ax_hooks (flow_run, id)
-    WHERE owner IS NULL AND ended_at IS NULL AND flow_run IS NOT NULL;
-CREATE INDEX ax_hooks_open ON ax_hooks (id) WHERE owner IS NOT NULL AND ended_at IS NULL;
-CREATE INDEX ax_hooks_job ON ax_hooks (job_id);
-CREATE TRIGGER ax_job_ended AFTER UPDATE OF status ON ax_jobs
-WHEN NEW.on_end IS NOT NULL AND OLD.status <> NEW.status
-    AND (NEW.status = 'success' OR NEW.status = 'dead' OR NEW.status = 'cancelled' OR NEW.status = 'skipped'
-        OR (NEW.status = 'held' AND (OLD.status = 'dispatched' OR OLD.status = 'running')))
-    AND NOT EXISTS (
-        SELECT 1 FROM ax_flow_runs AS run
-        WHERE run.id = NEW.flow_run
-            AND (run.dropped = 1
-                OR (NEW.status = 'dead' AND (run.stage <> 'whole' OR run.retry_count < run.max_retries)))) BEGIN
-    INSERT INTO ax_hooks (
-        job_id, flow_run, status, attempt, exit_code, signal, reason, command, timeout, owed_at)
-    VALUES (
-        NEW.id, NEW.flow_run, NEW.status, NEW.attempts, NEW.exit_code, NEW.signal,
-        coalesce(NEW.reason, NEW.last_error), NEW.on_end, coalesce(NEW.on_end_timeout, 60000),
-        NEW.updated_at);
-END;
-CREATE TRIGGER ax_job_born_skipped AFTER INSERT ON ax_jobs
-WHEN NEW.on_end IS NOT NULL AND NEW.status = 'skipped' BEGIN
-    INSERT INTO ax_hooks (job_id, flow_run, status, attempt, reason, command, timeout, owed_at)
-    VALUES (
-        NEW.id, NEW.flow_run, NEW.status, 0, NEW.reason, NEW.on_end,
-        coalesce(NEW.on_end_timeout, 60000), NEW.updated_at);
-END;
-CREATE TRIGGER ax_run_ended AFTER UPDATE OF status ON ax_jobs
-WHEN NEW.ends_run IS NOT NULL AND OLD.status <> NEW.status
-    AND (NEW.status = 'success' OR NEW.status = 'dead' OR NEW.status = 'cancelled' OR NEW.status = 'skipped') BEGIN
-    INSERT INTO ax_hooks (
-        job_id, flow_run, of_run, status, attempt, exit_code, signal, reason, command, cwd, timeout,
-        owed_at)
-    SELECT
-        job.id, run.id, 1, iif(job.status = 'skipped', 'success', job.status), job.attempts,
-        job.exit_code, job.signal, coalesce(job.reason, job.last_error), run.on_end, run.on_end_cwd,
-        coalesce(run.on_end_timeout, 60000), NEW.updated_at
-    FROM ax_flow_runs AS run JOIN ax_jobs AS job ON job.flow_run = run.id
-    WHERE run.id = NEW.flow_run AND run.on_end IS NOT NULL AND run.dropped = 0 AND run.stage = 'whole'
-        AND (NEW.status <> 'dead' OR run.retry_count >= run.max_retries)
-        AND NOT EXISTS (
-            SELECT 1 FROM ax_jobs AS other
-            WHERE other.flow_run = NEW.flow_run AND other.ends_run = 1
-                AND other.status <> 'success' AND other.status <> 'dead'
-                AND other.status <> 'cancelled' AND other.status <> 'skipped')
-    ORDER BY
-        job.status = 'dead' DESC, job.status = 'cancelled' DESC, job.status = 'success' DESC,
-        iif(job.status = 'success', -job.finished_at, job.finished_at),
-        iif(job.status = 'success', -job.id, job.id)
-    LIMIT 1;
 END;
 COMMIT;
