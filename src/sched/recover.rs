@@ -153,13 +153,14 @@ pub fn settle_own(
     let evidence = Evidence::gather(scene, &own)?;
     let mut claims = store.claims(me)?;
     claims.retain(|(claimed, _)| abandoned.contains(&claimed.claim));
-    abandoned.clear();
+    abandoned.retain(|claim| claims.iter().any(|(claimed, _)| claimed.claim == *claim));
     let mut recovered = Vec::new();
     for left in evidence.weigh(claims) {
-        match left.fate {
-            Fate::RunsOn => abandoned.push(left.claimed.claim),
-            Fate::Ended(..) => recovered.extend(settle(store, scene, &evidence, left, now)?),
+        let Some(found) = settle(store, scene, &evidence, left, now)? else { continue };
+        if found.verdict.is_some() {
+            abandoned.retain(|claim| *claim != found.claim);
         }
+        recovered.push(found);
     }
     Ok(recovered)
 }

@@ -5,4 +5,5 @@ mod drive;
 mod fakes;
 mod hooks;
 mod play;
+mod recovering;
 mod turn;
