@@ -4,6 +4,10 @@ DROP INDEX ax_jobs_mutex_next;
 CREATE INDEX ax_jobs_mutex_next ON ax_jobs (mutex, group_name,
         max(scheduled_at, created_at, coalesce(queued_at, 0)) - 3600000 * priority, scheduled_at, id)
     WHERE status = 'ready' AND mutex IS NOT NULL;
+-- Made anew after it: of two that fit as well the engine takes the younger one.
+DROP INDEX ax_jobs_mutex_admitted;
+CREATE INDEX ax_jobs_mutex_admitted ON ax_jobs (mutex)
+    WHERE status = 'ready' AND mutex IS NOT NULL AND admitted IS NOT NULL;
 INSERT INTO ax_gates (kind, name)
     SELECT 'mutex', mutex FROM ax_jobs WHERE status = 'ready' AND mutex IS NOT NULL
     UNION SELECT 'group', group_name FROM ax_jobs WHERE status = 'ready' AND group_name IS NOT NULL
