@@ -104,8 +104,15 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Result<Connection>> 
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
-    if schema::look(&connection)? != Found::Ours(schema::VERSION) {
-        schema::migrate(&mut connection)?;
+    match schema::look(&connection)? {
+        Found::Ours(schema::VERSION) => (),
+        found => match schema::migrate(&mut connection) {
+            // Its tables are not those that the migrations are about.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {
+                return Ok(Err(altered(path, found)));
+            }
+            migrated => migrated?,
+        },
     }
     Ok(Ok(connection))
 }
@@ -127,6 +134,17 @@ fn newer(path: &Path, version: i32) -> Error {
         schema::VERSION
     );
     refuse(path, why, Some("upgrade this ax, or name another file with --db or AX_DB"))
+}
+
+fn altered(path: &Path, found: Found) -> Error {
+    let why = match found {
+        Found::Ours(version) => format!(
+            "says that its schema version is {version}, but no ax made its tables so; nothing was \
+             changed in it"
+        ),
+        Found::Empty | Found::Foreign => "cannot be given its tables".to_owned(),
+    };
+    refuse(path, why, Some("restore a copy of it, or name another file with --db or AX_DB"))
 }
 
 fn refuse(path: &Path, why: impl Into<String>, hint: Option<&str>) -> Error {

@@ -142,6 +142,15 @@ fn goes_on(store: &mut dyn Store) {
     assert_eq!(one.spec.extra_env.get("A"), Some(&b"1"[..]));
 }
 
+#[test]
+fn a_queue_whose_tables_somebody_altered_is_refused_in_words_and_stays_as_it_is() {
+    let (_place, path) = old(&format!("{}ALTER TABLE ax_jobs ADD COLUMN on_end;", SCHEMAS[2].1));
+    let before = schema(&path);
+    let said = store::open(&path).map(drop).expect_err("it is not one of ours").to_string();
+    assert!(said.contains("says that its schema version is 3, but no ax made"), "{said}");
+    assert_eq!(schema(&path), before);
+}
+
 /// As the third schema had it: one job of a mutex is the next, in whatever group.
 #[test]
 fn a_queue_of_the_third_schema_lets_go_what_a_closed_group_held_up() {
