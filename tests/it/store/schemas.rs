@@ -144,7 +144,8 @@ fn goes_on(store: &mut dyn Store) {
 
 #[test]
 fn a_queue_whose_tables_somebody_altered_is_refused_in_words_and_stays_as_it_is() {
-    let (_place, path) = old(&format!("{}ALTER TABLE ax_jobs ADD COLUMN on_end TEXT;", SCHEMAS[2].1));
+    let (_place, path) =
+        old(&format!("{}ALTER TABLE ax_jobs ADD COLUMN on_end TEXT;", SCHEMAS[2].1));
     let before = schema(&path);
     let said = store::open(&path).map(drop).expect_err("it is not one of ours").to_string();
     assert!(said.contains("says that its schema version is 3, but no ax made"), "{said}");
