@@ -112,6 +112,7 @@ fn an_interrupt_leaves_at_once_and_the_job_goes_on() {
     let _runner = desk.run(&[]);
     let mut follower = follow(&desk, &["1"]);
     desk.wait_until("it follows", || follower.out() == "begun\n");
+    desk.wait_for_states(&["running"]);
     follower.signal(Signal::SIGINT);
     let end = follower.status().signal();
     assert_eq!(end, Some(Signal::SIGINT as i32), "a shell shows 130");

@@ -15,9 +15,11 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Once;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{SigHandler, Signal, signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -51,8 +53,19 @@ pub(crate) struct Desk {
     db: PathBuf,
 }
 
+/// Lets whoever is started be interrupted, also where the tests run in the
+/// background of a script, which has such signals ignored.
+fn heed_signals() {
+    for heeded in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP] {
+        // SAFETY: the default action runs no code.
+        unsafe { signal(heeded, SigHandler::SigDfl) }.expect("its action can be set");
+    }
+}
+
 impl Desk {
     pub(crate) fn new() -> Self {
+        static HEED_SIGNALS: Once = Once::new();
+        HEED_SIGNALS.call_once(heed_signals);
         let dir = tempfile::tempdir().expect("a temporary directory can be made");
         let db = dir.path().canonicalize().expect("it is there").join("ax.db");
         Self { dir, db }
