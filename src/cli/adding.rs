@@ -8,8 +8,8 @@ use clap::{Arg, Args, ValueEnum, ValueHint};
 
 use super::format::Show;
 use super::schedule::cron;
+use crate::job::Zone;
 use crate::job::settings::PRIORITIES;
-use crate::job::timetable::{Tz, zone};
 use crate::job::{Codes, Cron, Timeout};
 use crate::when::{duration, factor, positive_duration, timeout};
 
@@ -151,11 +151,11 @@ pub struct JobArgs {
 }
 
 /// What is done where a schedule does not go smoothly.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RecurrenceArgs {
     /// By the clock of this time zone [default: `$TZ`, else that of the machine]
-    #[arg(long, value_name = "ZONE", value_parser = zone)]
-    pub tz: Option<Tz>,
+    #[arg(long, value_name = "ZONE")]
+    pub tz: Option<Zone>,
     /// About starts that came due while no runner was there [default: one]
     #[arg(long, value_name = "POLICY")]
     pub catch_up: Option<CatchUp>,
@@ -168,7 +168,10 @@ impl RecurrenceArgs {
     /// The first option that was given.
     pub fn given(&self) -> Option<&'static str> {
         let Self { tz, catch_up, overlap } = self;
-        tz.map(|_| "--tz").or(catch_up.map(|_| "--catch-up")).or(overlap.map(|_| "--overlap"))
+        tz.as_ref()
+            .map(|_| "--tz")
+            .or(catch_up.map(|_| "--catch-up"))
+            .or(overlap.map(|_| "--overlap"))
     }
 }
 

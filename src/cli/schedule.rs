@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 use super::adding::{JobArgs, RecurrenceArgs};
 use super::format::Show;
 use crate::job::Cron;
-use crate::job::timetable::{Tz, zone};
+use crate::job::Zone;
 
 /// What cron expressions mean, for every help that needs it.
 const CRON: &str = "\
@@ -139,8 +139,8 @@ pub struct ScheduleNextArgs {
     #[arg(long, value_name = "EXPR", value_parser = cron, allow_hyphen_values = true, conflicts_with = "name")]
     pub cron: Option<Cron>,
     /// By the clock of this time zone [default: `$TZ`, else that of the machine]
-    #[arg(long, value_name = "ZONE", value_parser = zone, requires = "cron")]
-    pub tz: Option<Tz>,
+    #[arg(long, value_name = "ZONE", requires = "cron")]
+    pub tz: Option<Zone>,
     /// How many
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,

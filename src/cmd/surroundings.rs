@@ -9,8 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::failure::{Failure, reason};
-use crate::job::timetable::{self, Tz};
-use crate::job::{EnvBlock, Place, limits};
+use crate::job::{EnvBlock, Place, Zone, limits};
 
 /// The place where this command runs; `clean` leaves its environment out, but
 /// for [`KEPT`].
@@ -32,15 +31,15 @@ pub fn at(dir: &Path, clean: bool) -> Place {
 ///
 /// # Errors
 /// When `TZ` names none.
-pub fn time_zone() -> Result<Tz, Failure> {
+pub fn time_zone() -> Result<Zone, Failure> {
     let Some(named) = env::var_os("TZ") else {
         let machine = iana_time_zone::get_timezone().ok();
-        return Ok(machine.and_then(|name| name.parse().ok()).unwrap_or(Tz::UTC));
+        return Ok(machine.and_then(|name| name.parse().ok()).unwrap_or(Zone::UTC));
     };
     let named = named.to_string_lossy();
     match named.trim_start_matches(':') {
-        "" => Ok(Tz::UTC),
-        name => timetable::zone(name).map_err(|why| {
+        "" => Ok(Zone::UTC),
+        name => name.parse().map_err(|why| {
             Failure::usage(format!("TZ: {why}")).hint("name the zone with --tz Europe/Berlin")
         }),
     }
@@ -117,22 +116,13 @@ fn same_dir(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The umask. The kernel tells it (since 4.7) in /proc; elsewhere it can only
-/// be read by changing it, which no other thread is there to notice.
+/// The umask, which can only be read by setting it. Should another thread make
+/// a file in between, it is its owner's alone.
 fn umask() -> u32 {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| umask_in(&status))
-        .unwrap_or_else(|| {
-            let mask = nix::sys::stat::umask(nix::sys::stat::Mode::empty());
-            nix::sys::stat::umask(mask);
-            mask.bits()
-        })
-}
-
-fn umask_in(status: &str) -> Option<u32> {
-    let digits = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-    u32::from_str_radix(digits.trim(), 8).ok()
+    use nix::sys::stat::{Mode, umask};
+    let mask = umask(Mode::S_IRWXG | Mode::S_IRWXO);
+    umask(mask);
+    mask.bits()
 }
 
 /// Makes `dir`, seen from `from`, absolute.
@@ -200,12 +190,6 @@ mod tests {
         let path = "PATH=/usr/local/bin:/usr/bin:/bin";
         assert_eq!(entries(&cleaned(variables(&all))), ["HOME=/h", path, "SHELL=/bin/sh"]);
         assert_eq!(entries(&cleaned(variables(&[("PATH", "/p")]))), ["PATH=/p"]);
-    }
-
-    #[test]
-    fn the_umask_is_octal() {
-        assert_eq!(umask_in("Name:\tax\nUmask:\t0027\n"), Some(0o027));
-        assert_eq!(umask_in("Name:\tax\n"), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::document::{DocumentError, Problem};
-use crate::job::timetable::{Tz, zone};
+use crate::job::Zone;
 use crate::job::{Command, Cron, EnvBlock, limits};
 
 /// A line that starts something.
@@ -18,7 +18,7 @@ pub struct CronLine {
     /// When.
     pub cron: Cron,
     /// By whose clock, if a line above says so.
-    pub zone: Option<Tz>,
+    pub zone: Option<Zone>,
     /// The variables of the lines above.
     pub env: EnvBlock,
     /// The user it names, in a crontab of the system.
@@ -80,7 +80,7 @@ impl CronLine {
 
 struct Reader {
     form: Form,
-    zone: Option<Tz>,
+    zone: Option<Zone>,
     env: EnvBlock,
     problems: Vec<Problem>,
 }
@@ -104,7 +104,7 @@ impl Reader {
 
     fn set(&mut self, name: &str, value: &str, span: Range<usize>) {
         if name == "CRON_TZ" {
-            match zone(value) {
+            match value.parse() {
                 Ok(zone) => self.zone = Some(zone),
                 Err(why) => self.wrong(span, why),
             }
@@ -133,7 +133,7 @@ impl Reader {
         let place = start + body.len() - rest.len();
         self.check(rest, place, start..start + body.len())?;
         let (text, input) = command(rest.trim_end());
-        let (zone, env) = (self.zone, self.env.clone());
+        let (zone, env) = (self.zone.clone(), self.env.clone());
         Some(CronLine { line: number, cron: cron?, zone, env, user, text, input })
     }
 
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn cron_tz_says_by_whose_clock_the_lines_below_are_meant() {
         let lines = read("@daily a\nCRON_TZ=America/New_York\n@daily b\nCRON_TZ=UTC\n@daily c");
-        let zones: Vec<_> = lines.iter().map(|line| line.zone.map(Tz::name)).collect();
+        let zones: Vec<_> = lines.iter().map(|line| line.zone.as_ref().map(Zone::name)).collect();
         assert_eq!(zones, [None, Some("America/New_York"), Some("UTC")]);
         assert!(lines[1].env.0.is_empty());
         assert!(refusal("CRON_TZ=Berlin\n").contains("tab:1:1: `Berlin` is no time zone"));

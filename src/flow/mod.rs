@@ -18,8 +18,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::job::Zone;
 use crate::job::hook::RunHook;
-use crate::job::timetable::Tz;
 use crate::job::{
     CatchUp, Chain, ChainRetry, Command, Cron, EnvBlock, Hook, Kind, NewJob, Overlap, ParentRef,
     Place, Settings, Timestamp,
@@ -48,7 +48,7 @@ pub struct FlowSchedule {
     /// When.
     pub cron: Cron,
     /// By whose clock, if the file says so.
-    pub zone: Option<Tz>,
+    pub zone: Option<Zone>,
     /// About missed starts.
     pub catch_up: CatchUp,
     /// About starts that would overlap.

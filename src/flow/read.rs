@@ -9,7 +9,7 @@ use super::edges::{Wish, resolve};
 use super::{Flow, FlowJob, FlowSchedule};
 use crate::document::{self, DocumentError, Reader, Value, entries};
 use crate::fields;
-use crate::job::timetable::{Tz, zone};
+use crate::job::Zone;
 use crate::job::{CatchUp, ChainRetry, Command, Cron, EnvBlock, Kind, Overlap, Settings, limits};
 
 /// Reads a flow; `file` is what the file is called in errors, and names a
@@ -33,7 +33,7 @@ struct Options {
 #[derive(Default)]
 struct Recurrence {
     cron: Option<Cron>,
-    zone: Option<Tz>,
+    zone: Option<Zone>,
     catch_up: Option<CatchUp>,
     overlap: Option<Overlap>,
     is_there: bool,
@@ -107,7 +107,7 @@ impl Reader {
     ) {
         match key {
             "schedule" => recurrence.cron = self.parsed(value),
-            "timezone" => recurrence.zone = self.take(value, |value| zone(fields::text(value)?)),
+            "timezone" => recurrence.zone = self.take(value, |value| fields::text(value)?.parse()),
             "catch_up" => recurrence.catch_up = self.parsed(value),
             _ => recurrence.overlap = self.parsed(value),
         }
@@ -315,7 +315,7 @@ mod tests {
         );
         let schedule = parse("f.toml", text).expect("a flow").schedule.expect("a schedule");
         assert_eq!(schedule.cron.to_string(), "0 2 * * *");
-        assert_eq!(schedule.zone, Some(Tz::Europe__Berlin));
+        assert_eq!(schedule.zone, "Europe/Berlin".parse().ok());
         let wrong = refusal("schedule = 2\ncatch_up = 'some'\noverlap = 1\n[jobs.a]\nrun = 'a'\n");
         assert_eq!(
             wrong,

@@ -28,6 +28,7 @@ pub mod shape;
 pub mod state;
 pub mod timetable;
 pub mod verdict;
+pub mod zone;
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,6 +49,7 @@ pub use settings::{Place, Settings, Timeout};
 pub use state::{Event, State};
 pub use timetable::Timetable;
 pub use verdict::{Outcome, RetryPolicy, Verdict};
+pub use zone::Zone;
 
 /// The number of a job; never used twice.
 #[derive(

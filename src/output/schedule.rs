@@ -6,8 +6,8 @@ use super::table::{Cell, Column, Table};
 use super::text::counted;
 use super::{Style, View, json, paint, time};
 use crate::escape::escape;
-use crate::job::timetable::{ClockChange, Tz};
-use crate::job::{JobId, Recurrence, Schedule, Timestamp};
+use crate::job::timetable::ClockChange;
+use crate::job::{JobId, Recurrence, Schedule, Timestamp, Zone};
 
 /// A start that lies ahead.
 pub struct Ahead {
@@ -22,7 +22,7 @@ pub struct NextStarts {
     /// The starts, in order.
     pub starts: Vec<Ahead>,
     /// By whose clock.
-    pub zone: Tz,
+    pub zone: Zone,
     /// When they were looked at.
     pub now: Timestamp,
 }
@@ -32,7 +32,7 @@ impl View for NextStarts {
         let item = |start: &Ahead| {
             json!({
                 "due_at": json::at(Some(start.due)),
-                "local": time::rfc3339_in(start.due, self.zone),
+                "local": time::rfc3339_in(start.due, &self.zone),
                 "timezone": self.zone.name(),
                 "clock_change": start.change.map(change_json),
             })
@@ -51,7 +51,7 @@ impl View for NextStarts {
         let mut table = Table::new(columns);
         for start in &self.starts {
             let mut row: Vec<Cell> = vec![
-                time::in_zone(start.due, self.zone).into(),
+                time::in_zone(start.due, &self.zone).into(),
                 format!("in {}", time::whole(start.due.since(self.now))).into(),
             ];
             let change = start.change.map(change_text).unwrap_or_default();

@@ -4,10 +4,9 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, Local, SecondsFormat, TimeZone, Utc};
+use chrono::{DateTime, Datelike, Local, Offset, SecondsFormat, TimeZone, Utc};
 
-use crate::job::Timestamp;
-use crate::job::timetable::Tz;
+use crate::job::{Timestamp, Zone};
 
 /// RFC 3339 in UTC with milliseconds; `None` outside of the years 0 to 9999,
 /// which RFC 3339 cannot write.
@@ -40,13 +39,15 @@ pub fn short(time: Timestamp, now: Timestamp) -> String {
 
 /// The time by the clock of a zone, to the minute, with the day of the week
 /// and the offset: `Sun 2027-03-28 03:00 +02:00`.
-pub fn in_zone(time: Timestamp, zone: Tz) -> String {
-    written(time, &zone, "%a %Y-%m-%d %H:%M %:z")
+pub fn in_zone(time: Timestamp, zone: &Zone) -> String {
+    let offset = utc(time).map_or_else(|| Utc.fix(), |utc| zone.offset_at(utc));
+    written(time, &offset, "%a %Y-%m-%d %H:%M %:z")
 }
 
 /// RFC 3339 by the clock of a zone.
-pub fn rfc3339_in(time: Timestamp, zone: Tz) -> Option<String> {
-    utc(time).map(|time| time.with_timezone(&zone).to_rfc3339_opts(SecondsFormat::Secs, false))
+pub fn rfc3339_in(time: Timestamp, zone: &Zone) -> Option<String> {
+    let utc = utc(time)?;
+    Some(utc.with_timezone(&zone.offset_at(utc)).to_rfc3339_opts(SecondsFormat::Secs, false))
 }
 
 fn written<Z: TimeZone>(time: Timestamp, zone: &Z, format: &str) -> String

@@ -8,7 +8,7 @@ use super::place::Place;
 use crate::cmd::help;
 use crate::escape::escape;
 use crate::job::State;
-use crate::job::timetable::zones;
+use crate::job::Zone;
 use crate::store::{Hint, Hints};
 
 /// A value, and what it is.
@@ -109,7 +109,7 @@ fn of_arg(
             }
             _ => Vec::new(),
         },
-        ("ZONE", _) => beginning(zones().map(|zone| value(zone, "")).collect(), typed),
+        ("ZONE", _) => beginning(Zone::names().map(|zone| value(zone, "")).collect(), typed),
         ("WORD", _) => {
             let topics = help::topics().map(|(name, about)| value(name, about));
             beginning(topics.chain(commands(ax)).collect(), typed)

@@ -67,13 +67,13 @@ fn make(
 }
 
 fn recurrence(cron: Cron, args: RecurrenceArgs) -> Result<Recurrence, Failure> {
+    let (catch_up, overlap) = policies(&args);
     let zone = args.tz.map_or_else(surroundings::time_zone, Ok)?;
-    let (catch_up, overlap) = policies(args);
     Ok(Recurrence { table: Timetable { cron, zone }, catch_up, overlap })
 }
 
 /// The policies that were named, and else the usual ones.
-pub(super) fn policies(args: RecurrenceArgs) -> (CatchUp, Overlap) {
+pub(super) fn policies(args: &RecurrenceArgs) -> (CatchUp, Overlap) {
     (args.catch_up.map(catch_up).unwrap_or_default(), args.overlap.map(overlap).unwrap_or_default())
 }
 

@@ -14,9 +14,9 @@ use crate::failure::{Failure, reason};
 use crate::flow;
 use crate::flow::crontab::{self, CronLine, Form};
 use crate::job::schedule::{NextStart, distinct, name_of};
-use crate::job::timetable::Tz;
 use crate::job::{
     Chain, EnvBlock, NewSchedule, Recurrence, Schedule, Settings, Timeout, Timestamp, Timetable,
+    Zone,
 };
 use crate::output::schedule::ScheduleList;
 use crate::store::{self, Store};
@@ -74,7 +74,7 @@ fn check_user(line: &CronLine, source: &str) -> Result<(), Failure> {
 /// What holds for every line.
 struct Surroundings {
     options: JobOptions,
-    zone: Tz,
+    zone: Zone,
     policies: RecurrenceArgs,
 }
 
@@ -88,7 +88,7 @@ impl Surroundings {
         let cron =
             Settings { timeout: Some(Timeout(None)), max_retries: Some(0), ..Settings::default() };
         options.settings = options.settings.or(&cron);
-        let zone = policies.tz.map_or_else(surroundings::time_zone, Ok)?;
+        let zone = policies.tz.clone().map_or_else(surroundings::time_zone, Ok)?;
         Ok(Self { options, zone, policies })
     }
 
@@ -99,8 +99,8 @@ impl Surroundings {
         }
         let usual = EnvBlock::from_entries([b"SHELL=/bin/sh".as_slice()]);
         options.extra_env = usual.overlaid(&line.env).overlaid(&options.extra_env);
-        let (catch_up, overlap) = policies(self.policies);
-        let zone = line.zone.unwrap_or(self.zone);
+        let (catch_up, overlap) = policies(&self.policies);
+        let zone = line.zone.as_ref().unwrap_or(&self.zone).clone();
         let table = Timetable { cron: line.cron.clone(), zone };
         let chain = Chain { jobs: vec![options.job(&name, line.command())], ..Chain::default() };
         NewSchedule { name, recurrence: Recurrence { table, catch_up, overlap }, chain }

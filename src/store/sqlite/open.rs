@@ -103,6 +103,7 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Result<Connection>> 
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    plan_by_text(&connection)?;
     connection.set_prepared_statement_cache_capacity(64);
     match schema::look(&connection)? {
         Found::Ours(schema::VERSION) => (),
@@ -115,6 +116,13 @@ fn connect(path: &Path, access: Access) -> rusqlite::Result<Result<Connection>> 
         },
     }
     Ok(Ok(connection))
+}
+
+/// Has the engine plan each statement by its text alone, once, as the tests of
+/// plans see it. Else it plans anew with each value that is bound, where an
+/// index for some rows might fit that value.
+pub(super) fn plan_by_text(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 /// Tells whether there is a write-ahead log with something in it.

@@ -1,11 +1,11 @@
 //! Which index each statement of a turn uses. A turn must stay as fast with a
 //! million jobs that wait or have ended as with none.
 
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection, StatementStatus};
 
 use super::{
-    add, cancel, chain, claim, counts, edges, failures, gates, glance, hints, hooks, judge,
+    add, cancel, chain, claim, counts, edges, failures, gates, glance, hints, hooks, judge, open,
     overdue, prune, query, runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
@@ -17,6 +17,7 @@ fn database() -> Connection {
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_TRIGGER_EQP, true)
         .expect("plans of triggers can be asked for");
+    open::plan_by_text(&connection).expect("it can be asked for");
     connection
 }
 
@@ -39,6 +40,22 @@ fn assert_uses(sql: &str, index: &str) {
     let uses = |step: &str| step.contains(&format!("INDEX {index} ")) || step.ends_with(index);
     assert!(plan.lines().any(uses), "{index} is not used:\n{plan}");
     assert_no_full_scan(&plan);
+    assert_keeps(sql);
+}
+
+/// Asserts that the statement is not prepared anew when it is run with other values.
+fn assert_keeps(sql: &str) {
+    let connection = database();
+    let mut statement = connection.prepare(sql).expect("a statement of the store");
+    for value in 1..=2 {
+        for parameter in 1..=statement.parameter_count() {
+            statement.raw_bind_parameter(parameter, value).expect("it can be bound");
+        }
+        let mut rows = statement.raw_query();
+        while matches!(rows.next(), Ok(Some(_))) {}
+    }
+    let again = statement.get_status(StatementStatus::RePrepare);
+    assert_eq!(again, 0, "prepared anew:\n{sql}");
 }
 
 fn assert_no_full_scan(plan: &str) {
