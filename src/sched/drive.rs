@@ -61,6 +61,9 @@ pub struct Drive<'a> {
     trouble: Option<String>,
     /// Whether it was said that output cannot be kept.
     is_mute: bool,
+    /// Whether the last poll found nothing that must be looked at again: no
+    /// other runner, and no hook that was taken.
+    is_settled: bool,
 }
 
 impl<'a> Drive<'a> {
@@ -94,6 +97,7 @@ impl<'a> Drive<'a> {
             broken: Vec::new(),
             trouble: None,
             is_mute: false,
+            is_settled: false,
         }
     }
 
@@ -230,19 +234,46 @@ impl<'a> Drive<'a> {
             self.take_in(polls);
             return;
         }
-        let wait = self.longest_sleep(step);
-        select! {
-            recv(self.wakes.workers) -> news => match news {
-                Ok(news) => self.heard(news),
-                Err(_) => unreachable!("the pool keeps a sender"),
-            },
-            recv(self.wakes.bell) -> _ => (),
-            recv(self.hooks.ended()) -> hook => self.hook_ended(hook.ok()),
-            recv(self.wakes.signals) -> _ => self.signalled(),
-            recv(polls) -> _ => self.recover(),
-            default(wait) => (),
+        loop {
+            let wait = self.longest_sleep(step);
+            select! {
+                recv(self.wakes.workers) -> news => match news {
+                    Ok(news) => self.heard(news),
+                    Err(_) => unreachable!("the pool keeps a sender"),
+                },
+                recv(self.wakes.bell) -> _ => (),
+                recv(self.hooks.ended()) -> hook => self.hook_ended(hook.ok()),
+                recv(self.wakes.signals) -> _ => self.signalled(),
+                recv(polls) -> _ => {
+                    if self.sleeps_on(step) {
+                        continue;
+                    }
+                    self.recover();
+                }
+                default(wait) => {
+                    if self.sleeps_on(step) {
+                        continue;
+                    }
+                }
+            }
+            break;
         }
         self.take_in(polls);
+    }
+
+    /// Tells whether time alone woke a runner that has nothing to do: nothing
+    /// is due, and nobody has written since it found that out.
+    fn sleeps_on(&mut self, step: Option<&Step>) -> bool {
+        let has_nothing = self.is_settled
+            && self.stage == Stage::Serving
+            && self.rest_until.is_none()
+            && self.scheduler.in_hand() == 0
+            && !self.hooks.are_running()
+            && self.abandoned.is_empty()
+            && self.broken.is_empty();
+        has_nothing
+            && step.is_some_and(|step| step.is_quiet(self.clock.now()))
+            && self.store.has_changed().is_ok_and(|changed| !changed)
     }
 
     fn has_room(&self) -> bool {
@@ -371,6 +402,7 @@ impl<'a> Drive<'a> {
                 self.rest(&format!("a hook cannot be run now: {}", reason(&error)));
                 // What is not given back now is given back by the next poll.
                 let _ = self.store.give_back_hook(hook, me);
+                self.is_settled = false;
             }
         }
     }
@@ -459,6 +491,13 @@ impl<'a> Drive<'a> {
             }
         }
         self.settle_hooks();
+        self.is_settled = self.leaves_nothing().unwrap_or(false);
+    }
+
+    fn leaves_nothing(&mut self) -> store::Result<bool> {
+        let me = self.settings.runner;
+        let others = self.store.runners()?.iter().any(|runner| runner.id != me);
+        Ok(!others && self.store.open_hooks()?.is_empty())
     }
 
     fn settle_left(&mut self) -> Result<Vec<Recovered>, recover::Error> {

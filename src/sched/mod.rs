@@ -68,6 +68,18 @@ pub struct Step {
     pub more: bool,
     /// Whether a hook waits to be taken.
     pub hooks_owed: bool,
+    /// When the store was asked, and found nothing to do.
+    quiet_since: Option<Timestamp>,
+}
+
+impl Step {
+    /// Tells whether there is still nothing to do, if nobody has written since.
+    fn is_quiet(&self, now: Timestamp) -> bool {
+        !self.hooks_owed
+            && self.cancels.is_empty()
+            && self.quiet_since.is_some_and(|since| since <= now)
+            && self.next_due.is_none_or(|due| now < due)
+    }
 }
 
 impl Scheduler {
@@ -169,13 +181,14 @@ impl Scheduler {
             room: if claiming { room } else { 0 },
             scope: self.scope,
         })?;
-        Ok(self.stored(turned))
+        Ok(self.stored(turned, now))
     }
 
     /// What follows from a commit that went well.
-    fn stored(&mut self, turned: Turned) -> Step {
+    fn stored(&mut self, turned: Turned, now: Timestamp) -> Step {
         let Turned { next_due, more, hooks_owed, cancels, .. } = turned;
-        let mut step = Step { cancels, next_due, more, hooks_owed, ..Step::default() };
+        let quiet_since = turned.quiet.then_some(now);
+        let mut step = Step { cancels, next_due, more, hooks_owed, quiet_since, ..Step::default() };
         for started in self.started.drain(..) {
             if let Some(job) = self.in_hand.get(&started.claim) {
                 step.events.push(RunEvent::started(&started, &job.title));

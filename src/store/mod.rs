@@ -122,6 +122,10 @@ pub trait Store: Send {
     /// The runners that were not discharged.
     fn runners(&mut self) -> Result<Vec<Runner>>;
 
+    /// Tells whether anybody else has written since this was asked last. It
+    /// costs next to nothing.
+    fn has_changed(&mut self) -> Result<bool>;
+
     /// Settles what came in, judges what that touches, releases what is due
     /// and claims what fits: one commit. Writes nothing if there is nothing to do.
     fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned>;

@@ -100,4 +100,7 @@ pub struct Turned {
     pub hooks_owed: bool,
     /// Rows with nonsense in them, in words; they were suspended.
     pub nonsense: Vec<String>,
+    /// Whether there was nothing to write, nor will there be before
+    /// `next_due`, unless somebody writes or the clock is set back.
+    pub quiet: bool,
 }

@@ -54,7 +54,7 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
     let next_due = next_due(connection, turn.scope)?;
     let cancels = cancel::marked(connection, turn.runner)?;
     let hooks_owed = hooks::are_owed(connection, turn.scope)?;
-    Ok(Some(Turned { cancels, next_due, hooks_owed, ..Turned::default() }))
+    Ok(Some(Turned { cancels, next_due, hooks_owed, quiet: true, ..Turned::default() }))
 }
 
 pub(super) const DUE: &str = concat!(

@@ -100,13 +100,16 @@ pub struct Sqlite {
     access: Access,
     path: PathBuf,
     envs: claim::EnvCache,
+    /// What the engine counted when it was asked last whether others wrote.
+    version: Option<i64>,
 }
 
 impl Sqlite {
     /// Opens the database at `path`, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Self> {
         let (connection, access) = open::open(path)?;
-        Ok(Self { connection, access, path: path.to_owned(), envs: claim::EnvCache::default() })
+        let envs = claim::EnvCache::default();
+        Ok(Self { connection, access, path: path.to_owned(), envs, version: None })
     }
 
     /// Runs the work of a verb in one writing transaction; an error undoes it.
@@ -241,6 +244,15 @@ impl Store for Sqlite {
 
     fn runners(&mut self) -> Result<Vec<Runner>> {
         self.read(runner::all)
+    }
+
+    fn has_changed(&mut self) -> Result<bool> {
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut query| query.query_row([], |row| row.get(0)))
+            .map_err(|error| error::translate(&self.path, &error))?;
+        Ok(self.version.replace(version) != Some(version))
     }
 
     fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned> {

@@ -1,5 +1,7 @@
 //! The loop: what wakes it, what it puts up with, and how it ends.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use ax_scheduler::job::{JobId, Outcome, State};
@@ -45,6 +47,32 @@ fn a_bell_wakes_it() {
     play.ring();
     play.hall.end(play.hall.begun(), 0);
     play.wait_for_states(&[Success]);
+    play.signal();
+    assert_eq!(play.end_well().2, End::Finished);
+}
+
+#[test]
+fn with_nothing_to_do_it_only_asks_whether_anybody_has_written() {
+    let mut setting = Setting::with_jobs(0);
+    setting.add(Duration::from_hours(1));
+    setting.poll_interval = Duration::from_millis(1);
+    let mut play = setting.start();
+    let calls = Arc::clone(&play.setting.calls);
+    let asked = |more: usize| {
+        let until = calls.changes.load(SeqCst) + more;
+        wait_until("it asks", String::new, || calls.changes.load(SeqCst) >= until);
+    };
+    asked(10);
+    let turns = calls.turns.load(SeqCst);
+    asked(100);
+    assert_eq!(calls.turns.load(SeqCst), turns);
+    play.setting.add(Duration::ZERO);
+    play.hall.end(play.hall.begun(), 0);
+    play.wait_for_states(&[Pending, Success]);
+    asked(10);
+    play.setting.add(Duration::from_millis(100));
+    play.hall.end(play.hall.begun(), 0);
+    play.wait_for_states(&[Pending, Success, Success]);
     play.signal();
     assert_eq!(play.end_well().2, End::Finished);
 }

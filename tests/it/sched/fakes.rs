@@ -219,14 +219,23 @@ impl Moods {
     }
 }
 
+/// How often a store was asked.
+#[derive(Default)]
+pub(super) struct Calls {
+    pub(super) turns: AtomicUsize,
+    pub(super) changes: AtomicUsize,
+}
+
 /// A store that fails when it is told to. What no runner asks, it does not answer.
 pub(super) struct Moody {
     pub(super) inner: Box<dyn Store>,
     pub(super) moods: Moods,
+    pub(super) calls: Arc<Calls>,
 }
 
 impl Store for Moody {
     fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned> {
+        self.calls.turns.fetch_add(1, Ordering::SeqCst);
         let mood = locked(&self.moods.0).pop_front();
         let path = PathBuf::from("ax.db");
         match mood {
@@ -242,6 +251,11 @@ impl Store for Moody {
             }
             Some(Mood::Panic) => panic!("told to"),
         }
+    }
+
+    fn has_changed(&mut self) -> Result<bool> {
+        self.calls.changes.fetch_add(1, Ordering::SeqCst);
+        self.inner.has_changed()
     }
 
     fn discharge(&mut self, runner: RunnerId) -> Result<bool> {

@@ -1,6 +1,7 @@
 //! A runner in this process, from its setting to its end.
 
 use std::fs::File;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use ax_scheduler::sched::pool::Pool;
 use ax_scheduler::store::{self, NewRunner, Store};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::fakes::{Hall, HookProcess, Moods, Moody, Stagehand};
+use super::fakes::{Calls, Hall, HookProcess, Moods, Moody, Stagehand};
 use crate::harness::sample::new_job;
 use crate::harness::{Desk, wait_until};
 
@@ -28,6 +29,7 @@ pub(super) struct Setting {
     pub(super) runner: RunnerId,
     _lock: File,
     pub(super) moods: Moods,
+    pub(super) calls: Arc<Calls>,
     pub(super) until: Until,
     pub(super) on_stop: OnStop,
     pub(super) workers: usize,
@@ -54,6 +56,7 @@ impl Setting {
             runner,
             _lock: lock,
             moods: Moods::default(),
+            calls: Arc::default(),
             until: Until::Stopped,
             on_stop: OnStop::Wait(None),
             workers: 1,
@@ -92,7 +95,7 @@ impl Setting {
     /// Another handle on the database, with moods.
     pub(super) fn moody(&self) -> Moody {
         let inner = store::open(self.desk.db()).expect("opened");
-        Moody { inner, moods: self.moods.clone() }
+        Moody { inner, moods: self.moods.clone(), calls: Arc::clone(&self.calls) }
     }
 
     pub(super) fn start(self) -> Play {

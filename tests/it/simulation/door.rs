@@ -199,6 +199,7 @@ impl Store for Door<'_> {
         enlist(runner: &NewRunner, now: Timestamp) -> RunnerId;
         discharge(runner: RunnerId) -> bool;
         runners() -> Vec<Runner>;
+        has_changed() -> bool;
         turn(turn: &Turn<'_>) -> Turned;
         claims(owner: RunnerId) -> Vec<(Claimed, State)>;
         cancels(owner: RunnerId) -> Vec<Claim>;

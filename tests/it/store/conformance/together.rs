@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Barrier, mpsc};
 use std::thread;
+use std::time::Duration;
 
-use ax_scheduler::job::{Captured, Claimed, Outcome, Settlement, Verdict};
+use ax_scheduler::job::{Captured, Claimed, NewJob, Outcome, Settlement, Verdict};
 use ax_scheduler::store::{Query, Turn};
 
 use crate::store::bench::{Bench, START, a_runner, job, keyed, process};
@@ -14,6 +15,8 @@ promises![
     many_adds_with_one_key_make_one_job,
     many_adds_at_once_all_get_ids_of_their_own,
     one_of_two_releases_wins,
+    what_others_write_is_noticed_once,
+    a_turn_that_finds_nothing_to_do_is_quiet_until_something_is_due,
 ];
 
 fn fail_once(claimed: &Claimed) -> Settlement {
@@ -30,6 +33,32 @@ fn fail_once(claimed: &Claimed) -> Settlement {
         ended_at: START,
         output: Captured::default(),
     }
+}
+
+fn what_others_write_is_noticed_once(bench: &mut Bench) {
+    let mut other = bench.another();
+    other.has_changed().expect("an answer");
+    assert!(!other.has_changed().expect("an answer"), "nobody has written since");
+    bench.add(job());
+    assert!(other.has_changed().expect("an answer"));
+    assert!(!other.has_changed().expect("an answer"), "it was told of before");
+    other.add(&[job()], START).expect("added");
+    assert!(!other.has_changed().expect("an answer"), "it has written that itself");
+    other.list(&Query::default()).expect("read");
+    bench.add(job());
+    other.list(&Query::default()).expect("read");
+    assert!(other.has_changed().expect("an answer"), "also if it was read meanwhile");
+}
+
+fn a_turn_that_finds_nothing_to_do_is_quiet_until_something_is_due(bench: &mut Bench) {
+    let wait = Duration::from_secs(5);
+    let soon = bench.now.plus(wait);
+    bench.add(NewJob { scheduled_at: soon, ..job() });
+    let turned = bench.turn(1);
+    assert_eq!((turned.quiet, turned.next_due), (true, Some(soon)));
+    bench.pass(wait);
+    let turned = bench.turn(1);
+    assert_eq!((turned.quiet, turned.claimed.len()), (false, 1));
 }
 
 fn four_runners_claim_two_thousand_jobs_each_attempt_once(bench: &mut Bench) {
