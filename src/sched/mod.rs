@@ -215,3 +215,22 @@ impl Scheduler {
         step
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_quiet_until_something_is_due_or_the_clock_is_set_back() {
+        let [before, since, due] = [1, 2, 9].map(Timestamp::from_millis);
+        let step = || Step { quiet_since: Some(since), ..Step::default() };
+        assert!(step().is_quiet(since) && step().is_quiet(Timestamp::MAX));
+        assert!(!step().is_quiet(before), "what waits since later waits too long");
+        let waiting = Step { next_due: Some(due), ..step() };
+        assert!(waiting.is_quiet(Timestamp::from_millis(8)) && !waiting.is_quiet(due));
+        let claim = Claim { job: crate::job::JobId(1), attempt: 1, owner: RunnerId(1) };
+        assert!(!Step { cancels: vec![claim], ..step() }.is_quiet(since));
+        assert!(!Step { hooks_owed: true, ..step() }.is_quiet(since));
+        assert!(!Step { quiet_since: None, ..step() }.is_quiet(since), "something was written");
+    }
+}

@@ -48,6 +48,25 @@ fn a_clock_that_is_set_ends_nothing_and_starts_nothing_twice() {
 }
 
 #[test]
+fn a_runner_without_work_notices_that_the_clock_is_set_back() {
+    let desk = Desk::new();
+    let clock = Clock::new(&desk);
+    let failing = desk.add(&["-r", "9", "--retry-delay", "30m"], "false");
+    let runner = run(&desk, &clock, &["--poll-interval", "1ms"]);
+    desk.wait_for_states(&["failed"]);
+    for hours in 1..=5 {
+        clock.set_ahead(-hours * HOUR);
+        let latest = Utc::now() + TimeDelta::minutes(31) - TimeDelta::hours(hours);
+        desk.wait_until("the retry is due half an hour from then", || {
+            let job = desk.job(failing);
+            let at = job["scheduled_at"].as_str().expect("a time").to_owned();
+            at.parse::<DateTime<Utc>>().expect("as in RFC 3339") <= latest
+        });
+    }
+    drop(runner);
+}
+
+#[test]
 fn a_timeout_comes_though_the_clock_is_set_back() {
     let desk = Desk::new();
     let clock = Clock::new(&desk);
