@@ -9,6 +9,7 @@ use super::{
     overdue, prune, query, runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
+use crate::store::{Order, Query};
 
 /// An empty database of the current schema.
 fn database() -> Connection {
@@ -126,6 +127,18 @@ fn what_is_overdue_is_found_without_what_is_not() {
     for index in ["ax_jobs_due", "ax_jobs_ready", "ax_jobs_limited", "ax_jobs_owned"] {
         assert_uses(overdue::OVERDUE, index);
     }
+}
+
+#[test]
+fn what_ended_last_is_found_by_its_end() {
+    let all = State::ALL.into_iter().filter(|state| state.is_final());
+    let last = Query {
+        states: all.collect(),
+        order: Order::Finished,
+        limit: Some(20),
+        ..Query::default()
+    };
+    assert_uses(&query::list_sql(&last, &query::Condition::of(&last)), "ax_jobs_ended");
 }
 
 #[test]

@@ -123,9 +123,13 @@ impl Condition {
     }
 }
 
-/// A condition on the state. States that few jobs are in are found each by its
-/// index; of the others a large part of the table is wanted anyway.
+/// A condition on the state. What ended is found by its end, and states that
+/// few jobs are in each by its index; of the others a large part of the table
+/// is wanted anyway.
 pub(super) fn states(states: &[State]) -> String {
+    if State::ALL.iter().all(|state| state.is_final() == states.contains(state)) {
+        return ended!().to_owned();
+    }
     let by_index = |state: &State| match state {
         State::Failed | State::Dead | State::Held => Some(format!("status = '{state}'")),
         State::Dispatched | State::Running => Some(format!("{OWNED} AND status = '{state}'")),
@@ -145,22 +149,7 @@ pub(super) fn states(states: &[State]) -> String {
 /// The jobs that match, with their dependencies.
 pub(super) fn list(connection: &Connection, query: &Query) -> Fallible<Vec<Job>> {
     let condition = Condition::of(query);
-    // A limit keeps the last ones; they are found backwards and turned round.
-    let (order, backwards) = order(query.order);
-    let sql = match query.limit {
-        None => format!(
-            "SELECT {} FROM ax_jobs WHERE {} ORDER BY {order}",
-            row::JOB_COLUMNS,
-            condition.sql()
-        ),
-        Some(limit) => format!(
-            "SELECT {} FROM ax_jobs WHERE {} ORDER BY {backwards} LIMIT {}",
-            row::JOB_COLUMNS,
-            condition.sql(),
-            i64::try_from(limit).unwrap_or(i64::MAX)
-        ),
-    };
-    let mut statement = connection.prepare(&sql)?;
+    let mut statement = connection.prepare(&list_sql(query, &condition))?;
     let rows = statement.query_map(params_from_iter(&condition.values), row::job)?;
     let mut jobs = rows.collect::<rusqlite::Result<Vec<Job>>>()?;
     if query.limit.is_some() {
@@ -169,6 +158,17 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Fallible<Vec<Job>>
     attach_dependencies(connection, &condition, &mut jobs)?;
     attach_blocked(connection, &mut jobs)?;
     Ok(jobs)
+}
+
+/// Reads the jobs of a query. A limit keeps the last ones; they are found
+/// backwards and turned round.
+pub(super) fn list_sql(query: &Query, condition: &Condition) -> String {
+    let (order, backwards) = order(query.order);
+    let end = match query.limit {
+        None => order,
+        Some(limit) => format!("{backwards} LIMIT {}", i64::try_from(limit).unwrap_or(i64::MAX)),
+    };
+    format!("SELECT {} FROM ax_jobs WHERE {} ORDER BY {end}", row::JOB_COLUMNS, condition.sql())
 }
 
 /// Tells of ready jobs with limits what they wait for; each limit is asked once.
