@@ -4,13 +4,17 @@ use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::job::Timestamp;
 use crate::output::Moment;
+use crate::output::runners::{Alive, working};
 use crate::sched::recover::is_alive;
+use crate::sched::scene::is_suspended;
 use crate::store::{Runner, Store};
 
 /// The runners that are alive. One that cannot be asked is not shown.
-pub(super) fn runners(store: &mut dyn Store, dir: &DataDir) -> Result<Vec<Runner>, Failure> {
-    let all = store.runners()?;
-    Ok(all.into_iter().filter(|runner| is_alive(dir, runner).unwrap_or(false)).collect())
+pub(super) fn runners(store: &mut dyn Store, dir: &DataDir) -> Result<Vec<Alive>, Failure> {
+    let mut all = store.runners()?;
+    all.retain(|runner| is_alive(dir, runner).unwrap_or(false));
+    let alive = |runner: Runner| Alive { suspended: is_suspended(&runner), runner };
+    Ok(all.into_iter().map(alive).collect())
 }
 
 /// What the state of a job is looked at with, now.
@@ -19,6 +23,5 @@ pub(super) fn moment(
     dir: &DataDir,
     now: Timestamp,
 ) -> Result<Moment, Failure> {
-    let runner_alive = !runners(store, dir)?.is_empty();
-    Ok(Moment { now, runner_alive })
+    Ok(Moment { now, runners: working(&runners(store, dir)?) })
 }

@@ -1,5 +1,6 @@
 //! `ax status`: counts by state, the runners that are alive, and what failed today.
 
+use crate::output::runners::working;
 use std::collections::HashMap;
 
 use super::{Answer, Context, alive};
@@ -49,7 +50,7 @@ fn look(store: &mut dyn Store, most: usize, context: &Context<'_>) -> Result<Sta
     };
     let mut failed = store.list(&query)?;
     failed.retain(|job| job.finished_at.is_some_and(|end| end >= midnight));
-    let moment = Moment { now, runner_alive: !runners.is_empty() };
+    let moment = Moment { now, runners: working(&runners) };
     let (schedules, paused_groups) = (coming(store.schedules()?), store.paused_groups()?);
     let failures = ranked(&failed);
     Ok(Status { counts, runners, schedules, paused_groups, failures, most, moment })

@@ -2,6 +2,7 @@
 //!
 //! Where there is no screen to take, what is so now is printed once.
 
+use crate::output::runners::working;
 use std::io::{self, IsTerminal, Read};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -73,7 +74,7 @@ impl Eye {
         });
         Ok(Top {
             place: self.place.clone(),
-            moment: Moment { now, runner_alive: !runners.is_empty() },
+            moment: Moment { now, runners: working(&runners) },
             rows: rows.collect(),
             runners,
             glance,

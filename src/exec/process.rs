@@ -76,6 +76,11 @@ impl Stat {
     pub const fn has_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
     }
+
+    /// Tells whether the process was suspended, by a signal or a debugger.
+    pub const fn is_suspended(&self) -> bool {
+        matches!(self.state, b'T' | b't')
+    }
 }
 
 /// Reads about one process; `None` if there is none.

@@ -5,6 +5,17 @@ use std::fmt;
 use super::dependency::{Kind, Seen};
 use super::{Job, JobId, State, Timestamp};
 
+/// Who could run a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runners {
+    /// None is alive.
+    None,
+    /// Some are alive, and each was suspended: SIGSTOP, or Ctrl-Z.
+    Suspended,
+    /// One works at least.
+    Working,
+}
+
 /// Why a job does not run at this moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -20,6 +31,8 @@ pub enum Phase {
     Blocked(Blocked),
     /// It could start, but no runner is alive.
     NoRunner,
+    /// It could start, but every runner that is alive was suspended.
+    Suspended,
     /// Its time has not come.
     Scheduled(Timestamp),
     /// It is the next start of this schedule, and its time has not come.
@@ -79,28 +92,36 @@ impl fmt::Display for Blocked {
 
 impl Phase {
     /// Tells why `job` is where it is.
-    pub fn of(job: &Job, now: Timestamp, runner_alive: bool) -> Self {
+    pub fn of(job: &Job, now: Timestamp, runners: Runners) -> Self {
         match job.state {
             State::Running | State::Dispatched if job.reason.is_some() => {
                 Self::Stuck(job.reason.clone().unwrap_or_default())
             }
             State::Running => Self::Running,
+            State::Dispatched if runners == Runners::Suspended => Self::Suspended,
             State::Dispatched => Self::Claimed,
             State::Ready => match &job.blocked {
                 Some(blocked) => Self::Blocked(blocked.clone()),
-                None if runner_alive => Self::Queued,
-                None => Self::NoRunner,
+                None => Self::queued(runners),
             },
             State::Held => Self::Held(job.reason.clone()),
             State::Failed => Self::Backoff(job.scheduled_at),
-            State::Pending => Self::pending(job, now, runner_alive),
+            State::Pending => Self::pending(job, now, runners),
             State::Success | State::Dead | State::Cancelled | State::Skipped => {
                 Self::Ended(job.state, job.reason.clone())
             }
         }
     }
 
-    fn pending(job: &Job, now: Timestamp, runner_alive: bool) -> Self {
+    const fn queued(runners: Runners) -> Self {
+        match runners {
+            Runners::None => Self::NoRunner,
+            Runners::Suspended => Self::Suspended,
+            Runners::Working => Self::Queued,
+        }
+    }
+
+    fn pending(job: &Job, now: Timestamp, runners: Runners) -> Self {
         let open: Vec<Seen> = job
             .dependencies
             .iter()
@@ -114,10 +135,8 @@ impl Phase {
                     Some(schedule) => Self::NextStart(job.scheduled_at, schedule.clone()),
                     None => Self::Scheduled(job.scheduled_at),
                 }
-            } else if runner_alive {
-                Self::Queued
             } else {
-                Self::NoRunner
+                Self::queued(runners)
             };
         }
         let held = |seen: &Seen| seen.parent == Some(State::Held);
@@ -139,6 +158,9 @@ impl Phase {
             Self::Queued => "it waits for a free worker".to_owned(),
             Self::Blocked(blocked) => format!("it waits for {blocked}"),
             Self::NoRunner => "no runner is alive; start one with `ax run`".to_owned(),
+            Self::Suspended => {
+                "every runner is suspended; `ax status` tells how one goes on".to_owned()
+            }
             Self::Scheduled(at) => format!("it is due {}", show(*at)),
             Self::NextStart(at, schedule) => {
                 format!("it is due {}, as a start of the schedule `{schedule}`", show(*at))

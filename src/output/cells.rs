@@ -106,6 +106,7 @@ pub fn why(job: &Job, moment: Moment) -> Cell {
         Phase::Scheduled(_) => None,
         Phase::NextStart(_, schedule) => Some(format!("schedule {schedule}")),
         Phase::NoRunner => Some("no runner is alive".to_owned()),
+        Phase::Suspended => Some("every runner is suspended".to_owned()),
         Phase::Backoff(_) | Phase::Ended(State::Dead, _) => job.last_error.clone().or_else(reason),
         Phase::Stuck(why) => Some(why),
         Phase::Claimed
@@ -135,6 +136,7 @@ pub fn error(job: &Job) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::phase::Runners;
     use crate::output::example::{self, MOMENT, after};
     use crate::output::table::{Column, Table};
 
@@ -202,7 +204,7 @@ mod tests {
         assert_eq!(text(why(&dead, MOMENT)), r"no\x1b such table");
         let ready = job(State::Ready, 0, 0);
         assert_eq!(text(why(&ready, MOMENT)), "waits for a free worker");
-        let alone = Moment { runner_alive: false, ..MOMENT };
+        let alone = Moment { runners: Runners::None, ..MOMENT };
         assert_eq!(text(why(&ready, alone)), "no runner is alive");
     }
 }

@@ -1,5 +1,6 @@
 //! Jobs made by hand, for the tests of the views.
 
+use crate::job::phase::Runners;
 use std::time::Duration;
 
 use super::Moment;
@@ -9,7 +10,7 @@ use crate::job::{Command, Job, JobId, OnLost, RetryPolicy, State, Timestamp};
 pub(crate) const TWO: Timestamp = Timestamp::from_millis(1_796_090_400_000);
 
 /// That time, with a runner alive.
-pub(crate) const MOMENT: Moment = Moment { now: TWO, runner_alive: true };
+pub(crate) const MOMENT: Moment = Moment { now: TWO, runners: Runners::Working };
 
 /// `seconds` after [`TWO`].
 pub(crate) fn after(seconds: i64) -> Timestamp {

@@ -1,5 +1,6 @@
 //! The hooks of a job: what is to be run, and what became of it.
 
+use crate::job::phase::Runners;
 use serde_json::{Value, json};
 
 use super::{Moment, json, time};
@@ -33,7 +34,7 @@ pub(super) fn item(hook: &HookRecord) -> Value {
 pub(super) fn line(hook: &HookRecord, moment: Moment) -> String {
     let short = |at| time::short(at, moment.now);
     let what = match (hook.started_at, hook.ended_at, &hook.error) {
-        (None, _, _) if moment.runner_alive => "is about to be run".to_owned(),
+        (None, _, _) if moment.runners == Runners::Working => "is about to be run".to_owned(),
         (None, _, _) => "waits for a runner".to_owned(),
         (Some(at), None, _) => format!("runs since {}", short(at)),
         (Some(_), Some(at), None) => format!("ended well, {}", short(at)),
@@ -88,7 +89,7 @@ mod tests {
                 "the run of the flow ended success: mail\\x1b ops … ended well, 3s ago",
             ]
         );
-        let nobody = Moment { runner_alive: false, ..MOMENT };
+        let nobody = Moment { runners: Runners::None, ..MOMENT };
         assert!(line(&owed(), nobody).ends_with("… waits for a runner"));
     }
 }

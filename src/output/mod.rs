@@ -28,6 +28,7 @@ pub mod overdue;
 pub mod paint;
 pub mod progress;
 pub mod pruned;
+pub mod runners;
 pub mod running;
 pub mod schedule;
 pub mod screen;
@@ -47,7 +48,7 @@ use std::os::fd::AsFd;
 use serde_json::Value;
 
 use crate::cli::{ColorChoice, Format, Show};
-use crate::job::phase::Phase;
+use crate::job::phase::{Phase, Runners};
 use crate::job::{Job, JobId, Timestamp};
 
 /// How text for people is laid out.
@@ -64,14 +65,14 @@ pub struct Style {
 pub struct Moment {
     /// Now.
     pub now: Timestamp,
-    /// Whether a runner is alive.
-    pub runner_alive: bool,
+    /// Who could run it.
+    pub runners: Runners,
 }
 
 impl Moment {
     /// Where a job stands at this moment.
     pub fn phase(&self, job: &Job) -> Phase {
-        Phase::of(job, self.now, self.runner_alive)
+        Phase::of(job, self.now, self.runners)
     }
 }
 

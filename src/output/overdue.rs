@@ -1,5 +1,6 @@
 //! `ax overdue`: what is due, since when, and what it waits for.
 
+use crate::job::phase::Runners;
 use serde_json::{Value, json};
 
 use super::table::{Cell, Column, Table};
@@ -25,7 +26,7 @@ impl Late {
     fn why(&self, moment: Moment) -> String {
         let why = match moment.phase(&self.job) {
             Phase::NoRunner => "no runner is alive".to_owned(),
-            Phase::Claimed if !moment.runner_alive => {
+            Phase::Claimed if moment.runners == Runners::None => {
                 "the runner that claimed it is gone".to_owned()
             }
             phase => {
@@ -77,11 +78,15 @@ impl LateJobs {
     /// What to type, where one thing is the matter with all of them.
     fn hint(&self) -> Option<&'static str> {
         let claimed = self.late.iter().all(|late| late.job.state == State::Dispatched);
-        (!self.moment.runner_alive && !self.late.is_empty()).then_some(if claimed {
-            "`ax recover` or the next `ax run` takes them back"
-        } else {
-            "no runner is alive; `ax run` starts one"
-        })
+        match self.moment.runners {
+            _ if self.late.is_empty() => None,
+            Runners::None if claimed => Some("`ax recover` or the next `ax run` takes them back"),
+            Runners::None => Some("no runner is alive; `ax run` starts one"),
+            Runners::Suspended => {
+                Some("every runner is suspended; `ax status` tells how one goes on")
+            }
+            Runners::Working => None,
+        }
     }
 }
 
@@ -166,7 +171,7 @@ ID  NAME   STATUS      DUE         WHY
 and 4 more
 no runner is alive; `ax run` starts one
 ";
-        let moment = Moment { runner_alive: false, ..MOMENT };
+        let moment = Moment { runners: Runners::None, ..MOMENT };
         assert_eq!(LateJobs { late: some(), more: 4, moment }.text(PIPE), want[1..]);
     }
 

@@ -1,5 +1,6 @@
 //! `ax status`: the whole queue on one screen.
 
+use super::runners::{self, Alive};
 use serde_json::{Map, Value, json};
 
 use super::table::{Column, Table, labelled};
@@ -7,7 +8,7 @@ use super::text::counted;
 use super::{Moment, Style, View, json, paint, time};
 use crate::escape::escape;
 use crate::job::{JobId, State, Timestamp};
-use crate::store::{Counts, Runner};
+use crate::store::Counts;
 
 /// A job, or several of one name, that failed today.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Status {
     /// How many jobs are in each state.
     pub counts: Counts,
     /// The runners that are alive.
-    pub runners: Vec<Runner>,
+    pub runners: Vec<Alive>,
     /// The schedules, the next to start first and those that are paused last.
     pub schedules: Vec<Coming>,
     /// The groups that are paused.
@@ -58,10 +59,6 @@ impl Status {
         pairs.filter(|(other, _)| *other == state).map(|(_, count)| count).sum()
     }
 
-    fn workers(&self) -> usize {
-        self.runners.iter().map(|runner| runner.workers).sum()
-    }
-
     fn jobs_line(&self, style: Style) -> String {
         let counted = State::ALL.into_iter().zip(self.counts).filter(|(_, count)| *count > 0);
         let texts: Vec<_> = counted
@@ -73,21 +70,17 @@ impl Status {
     }
 
     fn runners_line(&self) -> String {
-        let alive = |runner: &Runner| {
-            let since = time::took(self.moment.now.since(runner.started_at));
-            let (pid, workers) = (runner.pid, counted(runner.workers, "worker"));
-            format!("{} (pid {pid}, {workers}, for {since})", runner.id)
-        };
         if self.runners.is_empty() {
             return "none is alive; `ax run` starts one".to_owned();
         }
-        self.runners.iter().map(alive).collect::<Vec<_>>().join(", ")
+        let texts: Vec<_> = self.runners.iter().map(|one| one.text(self.moment.now)).collect();
+        texts.join(", ")
     }
 
     fn queue_line(&self) -> String {
         let (ready, claimed) = (self.count(State::Ready), self.count(State::Dispatched));
         let running = self.count(State::Running);
-        let workers = counted(self.workers(), "worker");
+        let workers = counted(runners::workers(&self.runners), "worker");
         format!("{ready} ready, {claimed} claimed, {running} running; {workers} alive")
     }
 
@@ -146,16 +139,6 @@ fn listed(texts: impl Iterator<Item = String>, most: usize) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// A runner for scripts.
-pub(super) fn runner_json(runner: &Runner) -> Value {
-    json!({
-        "id": runner.id,
-        "pid": runner.pid,
-        "workers": runner.workers,
-        "started_at": json::at(Some(runner.started_at)),
-    })
-}
-
 impl View for Status {
     fn items(&self) -> Vec<Value> {
         let pairs = State::ALL.into_iter().zip(self.counts);
@@ -170,8 +153,8 @@ impl View for Status {
         json!({
             "counts": counts,
             "queue_depth": self.count(State::Ready) + self.count(State::Dispatched),
-            "workers": self.workers(),
-            "runners": self.runners.iter().map(runner_json).collect::<Value>(),
+            "workers": runners::workers(&self.runners),
+            "runners": self.runners.iter().map(Alive::json).collect::<Value>(),
             "schedules": self.schedules.iter().map(|coming| json!({
                 "name": coming.schedule,
                 "paused": coming.next.is_none(),
@@ -209,6 +192,7 @@ mod tests {
     use super::*;
     use crate::job::RunnerId;
     use crate::output::example::{MOMENT, after};
+    use crate::store::Runner;
 
     const PIPE: Style = Style { color: false, width: None };
 
@@ -225,7 +209,7 @@ mod tests {
             FailedToday { title: "backup".to_owned(), times: 3, error: "no space left".to_owned() };
         Status {
             counts: [5, 1, 2, 4, 120, 0, 3, 1, 0, 0],
-            runners: vec![runner],
+            runners: vec![Alive { runner, suspended: false }],
             schedules: Vec::new(),
             paused_groups: Vec::new(),
             failures: vec![failed],
@@ -283,7 +267,7 @@ waiting for you:";
     #[test]
     fn one_worker_is_not_many() {
         let mut status = busy();
-        status.runners[0].workers = 1;
+        status.runners[0].runner.workers = 1;
         let text = status.text(PIPE);
         assert!(text.contains("(pid 812, 1 worker, for") && text.contains("; 1 worker alive"));
     }

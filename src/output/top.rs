@@ -1,5 +1,6 @@
 //! `ax top`: what goes on, on one screen.
 
+use super::runners::{self, Alive};
 use std::time::Duration;
 
 use anstyle::Style as Paint;
@@ -9,10 +10,10 @@ use super::running::{self, Row};
 use super::screen::Size;
 use super::table::{Column, Table};
 use super::text::counted;
-use super::{Moment, Style, View, cells, json, paint, status, time};
+use super::{Moment, Style, View, cells, json, paint, time};
 use crate::escape::escape;
 use crate::job::{JobId, State};
-use crate::store::{Ended, Glance, Runner};
+use crate::store::{Ended, Glance};
 
 /// So many of each are shown below what runs, if there is room.
 const FAILURES: usize = 5;
@@ -73,7 +74,7 @@ pub struct Top {
     /// When this was so.
     pub moment: Moment,
     /// The runners that are alive.
-    pub runners: Vec<Runner>,
+    pub runners: Vec<Alive>,
     /// What runs, in the order in which it is shown.
     pub rows: Vec<Row>,
     /// The rest of it.
@@ -135,7 +136,7 @@ impl Top {
 
     /// `1 runner, 4 workers, 3 running, 2.1/s ended`.
     fn at_work(&self) -> Vec<(String, Paint)> {
-        let workers = self.runners.iter().map(|runner| runner.workers).sum();
+        let workers = runners::workers(&self.runners);
         let mut pieces = if self.runners.is_empty() {
             vec![("no runner is alive; `ax run` starts one".to_owned(), paint::NOTABLE)]
         } else {
@@ -143,6 +144,10 @@ impl Top {
             let workers = counted(workers, "worker");
             vec![(runners, paint::PLAIN), (workers, paint::PLAIN)]
         };
+        let suspended = self.runners.iter().filter(|one| one.suspended).count();
+        if suspended > 0 {
+            pieces.push((format!("{suspended} suspended"), paint::NOTABLE));
+        }
         pieces.push((format!("{} running", self.rows.len()), paint::of(State::Running)));
         let rate = rate(self.glance.ended, self.lately, self.moment);
         pieces.extend(rate.map(|rate| (format!("{rate} ended"), paint::PLAIN)));
@@ -245,7 +250,7 @@ impl View for Top {
         let queue = self.glance.queue;
         let start = |(name, at): &(String, _)| json!({"schedule": name, "at": json::at(Some(*at))});
         json!({
-            "runners": self.runners.iter().map(status::runner_json).collect::<Value>(),
+            "runners": self.runners.iter().map(Alive::json).collect::<Value>(),
             "running": self.items(),
             "queue": {
                 "ready": queue.ready, "limited": queue.limited, "claimed": queue.claimed,
@@ -275,6 +280,7 @@ mod tests {
     use crate::job::{Job, RunnerId};
     use crate::output::example::{self, MOMENT, after};
     use crate::store::Queue;
+    use crate::store::Runner;
 
     fn row(id: i64, title: &str, elapsed: u64, usual: Option<u64>, says: &str) -> Row {
         Row {
@@ -306,7 +312,7 @@ mod tests {
         Top {
             place: "/home/ann/.local/share/ax/ax.db".to_owned(),
             moment: MOMENT,
-            runners: vec![runner],
+            runners: vec![Alive { runner, suspended: false }],
             rows: vec![
                 row(7, "fetch", 69, Some(30), "page 12 of 40"),
                 row(8, "日本語 🎉\x1b[2J", 50, Some(90), "40% copied 4 of 10"),

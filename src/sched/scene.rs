@@ -177,6 +177,12 @@ impl Scene for DataDir {
     }
 }
 
+/// Tells whether the process of a runner was suspended.
+pub fn is_suspended(runner: &Runner) -> bool {
+    let stat = process::stat(runner.pid).filter(|stat| stat.start_time == runner.start_time);
+    stat.is_some_and(|stat| stat.is_suspended())
+}
+
 fn runner_process(runner: &Runner) -> Identity {
     let Runner { pid, start_time, ref boot_id, .. } = *runner;
     Identity { pid, start_time, boot_id: boot_id.clone() }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::super::harness::ledger::noted;
@@ -208,4 +209,23 @@ fn a_runner_that_can_do_nothing_sleeps() {
     let runner = busy_runner(&desk, &["--queue-size", "2"]);
     desk.add(&[], "true");
     runner.assert_asleep();
+}
+
+#[test]
+fn what_waits_for_a_suspended_runner_says_so_and_how_it_goes_on() {
+    let desk = Desk::new();
+    let runner = busy_runner(&desk, &[]);
+    assert_eq!(desk.ax(&["status", "--json"]).json()["runners"][0]["suspended"], false);
+    runner.signal(Signal::SIGSTOP);
+    let how = format!("; suspended: `kill -CONT {}` lets it go on)", runner.pid());
+    desk.wait_until("it is suspended", || desk.ok(&["status"]).contains(&how));
+    assert_eq!(desk.ax(&["status", "--json"]).json()["runners"][0]["suspended"], true);
+    for waiting in [2, desk.add(&[], "true")] {
+        let why = "every runner is suspended; `ax status` tells how one goes on";
+        assert_eq!(desk.job(waiting)["reason"], why);
+    }
+    runner.signal(Signal::SIGCONT);
+    desk.wait_until("it goes on", || !desk.ok(&["status"]).contains("suspended"));
+    desk.open("go");
+    desk.wait_for_states(&["success"; 4]);
 }
