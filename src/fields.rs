@@ -5,7 +5,7 @@
 
 use crate::job::hook::OnEnd;
 use crate::job::settings::PRIORITIES;
-use crate::job::{Codes, Settings, limits};
+use crate::job::{Settings, limits};
 use crate::when;
 
 /// A value as a file writes it.
@@ -73,8 +73,8 @@ pub fn set(settings: &mut Settings, name: &str, value: Value<'_>) -> Result<bool
         "hold" => settings.hold = Some(flag(value)?),
         "group" => settings.group = Some(label("group", value)?),
         "mutex" => settings.mutex = Some(label("mutex", value)?),
-        "retry_on" => settings.retry_on = Some(codes(value)?),
-        "no_retry_on" => settings.no_retry_on = Some(codes(value)?),
+        "retry_on" => settings.retry_on = Some(codes(value)?.parse()?),
+        "no_retry_on" => settings.no_retry_on = Some(codes(value)?.parse()?),
         "on_end" => settings.on_end = Some(on_end(value)?),
         "on_end_timeout" => settings.on_end_timeout = Some(positive_duration(value)?),
         _ => return Ok(false),
@@ -91,9 +91,9 @@ pub fn text(value: Value<'_>) -> Result<&str, String> {
 }
 
 /// Reads exit codes: a text, or one number.
-fn codes(value: Value<'_>) -> Result<Codes, String> {
+fn codes(value: Value<'_>) -> Result<&str, String> {
     match value {
-        Value::Text(text) | Value::Number(text) => text.parse(),
+        Value::Text(text) | Value::Number(text) => Ok(text),
         Value::Flag(_) | Value::Other(_) => Err(value.is_not("a text such as \"1,2,75-80\"")),
     }
 }

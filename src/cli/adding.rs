@@ -10,7 +10,7 @@ use super::format::Show;
 use super::schedule::cron;
 use crate::job::Zone;
 use crate::job::settings::PRIORITIES;
-use crate::job::{Codes, Cron, Timeout};
+use crate::job::{Cron, NoRetryOn, RetryOn, Timeout};
 use crate::when::{duration, factor, positive_duration, timeout};
 
 #[derive(Debug, Args)]
@@ -108,12 +108,12 @@ pub struct SettingArgs {
     /// The longest wait between attempts [default: 1h]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
     pub retry_max_delay: Option<Duration>,
-    /// Try again only after these exit codes: 1,2,10-20
+    /// Try again only after these exit codes: 1,2,10-20, or `all`
     #[arg(long, value_name = "CODES")]
-    pub retry_on: Option<Codes>,
-    /// Do not try again after these exit codes
+    pub retry_on: Option<RetryOn>,
+    /// Do not try again after these exit codes; `none` are usual
     #[arg(long, value_name = "CODES")]
-    pub no_retry_on: Option<Codes>,
+    pub no_retry_on: Option<NoRetryOn>,
     /// When an outcome is unknown [default: requeue if the job has retries, else hold]
     #[arg(long, value_name = "POLICY")]
     pub on_lost: Option<OnLost>,

@@ -1,4 +1,4 @@
-//! Sets of exit codes, as people type them: `1,2,75-80`.
+//! Sets of exit codes, as people type them: `1,2,75-80`, and what is made of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -54,9 +54,56 @@ impl fmt::Display for Codes {
     }
 }
 
+/// After which exit codes another attempt is made: after these only, or after
+/// each (`all`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryOn(pub Option<Codes>);
+
+impl FromStr for RetryOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        codes_or("all", text).map(Self)
+    }
+}
+
+/// After which exit codes none is made: after these, or after each one may be
+/// (`none`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoRetryOn(pub Option<Codes>);
+
+impl FromStr for NoRetryOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        codes_or("none", text).map(Self)
+    }
+}
+
+/// Reads codes, or the word for no limit.
+fn codes_or(word: &str, text: &str) -> Result<Option<Codes>, String> {
+    if text == word {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|why| format!("{why}; `{word}` works too"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_takes_codes_back() {
+        let codes = || "1,7".parse::<Codes>().ok();
+        assert_eq!("all".parse(), Ok(RetryOn(None)));
+        assert_eq!("none".parse(), Ok(NoRetryOn(None)));
+        assert_eq!("1,7".parse(), Ok(RetryOn(codes())));
+        assert_eq!("1,7".parse(), Ok(NoRetryOn(codes())));
+        for bad in ["none", "All", ""] {
+            assert!(bad.parse::<RetryOn>().expect_err(bad).ends_with("; `all` works too"), "{bad}");
+        }
+        assert!("all".parse::<NoRetryOn>().expect_err("a word").ends_with("; `none` works too"));
+    }
 
     #[test]
     fn codes_and_ranges_are_read_and_written_as_they_are_typed() {

@@ -38,7 +38,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use cause::{Cause, CauseId};
-pub use codes::Codes;
+pub use codes::{Codes, NoRetryOn, RetryOn};
 pub use command::Command;
 pub use cron::Cron;
 pub use dependency::{Edge, Kind};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hook::{self, OnEnd};
-use super::{Codes, Command, EnvBlock, Hook, IfExists, NewJob, OnLost, Timestamp};
+use super::{Command, EnvBlock, Hook, IfExists, NewJob, NoRetryOn, OnLost, RetryOn, Timestamp};
 
 /// The priority of a job that names none.
 pub const PRIORITY: i64 = 5;
@@ -63,9 +63,9 @@ pub struct Settings {
     /// What no two jobs have at once.
     pub mutex: Option<String>,
     /// The only exit codes after which another attempt is made.
-    pub retry_on: Option<Codes>,
+    pub retry_on: Option<RetryOn>,
     /// Exit codes after which none is made.
-    pub no_retry_on: Option<Codes>,
+    pub no_retry_on: Option<NoRetryOn>,
     /// What is run when it has ended.
     pub on_end: Option<OnEnd>,
     /// The longest that may run.
@@ -120,8 +120,8 @@ impl Settings {
             retry_backoff: self.retry_backoff.unwrap_or(RETRY_BACKOFF),
             retry_max_delay: self.retry_max_delay.unwrap_or(RETRY_MAX_DELAY),
             on_lost: self.on_lost.unwrap_or(OnLost::default_for(max_retries)),
-            retry_on: self.retry_on.clone(),
-            no_retry_on: self.no_retry_on.clone(),
+            retry_on: self.retry_on.clone().and_then(|only| only.0),
+            no_retry_on: self.no_retry_on.clone().and_then(|not| not.0),
             cwd: place.cwd.clone(),
             umask: place.umask,
             env: Arc::clone(&place.env),

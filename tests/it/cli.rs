@@ -368,11 +368,11 @@ ax: invalid value 'soon' for '<DURATION>': `soon` is not a duration; these are: 
 hint: `--help` shows what may be typed
 [exit 2]
 $ ax add --retry-on 0 true
-ax: invalid value '0' for '--retry-on <CODES>': `0` is neither an exit code from 1 to 255 nor a range
+ax: invalid value '0' for '--retry-on <CODES>': `0` is neither an exit code from 1 to 255 nor a range; `all` works too
 hint: `--help` shows what may be typed
 [exit 2]
 $ ax add --no-retry-on 7-5 true
-ax: invalid value '7-5' for '--no-retry-on <CODES>': the range 7-5 runs backwards
+ax: invalid value '7-5' for '--no-retry-on <CODES>': the range 7-5 runs backwards; `none` works too
 hint: `--help` shows what may be typed
 [exit 2]
 $ ax list 1 --columns 'id,retry_on,no_retry_on'

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ax_scheduler::job::{Command, JobId, NewJob, OnLost, Outcome, Settings, State, Timeout};
+use ax_scheduler::job::{Codes, Command, JobId, NewJob, OnLost, Outcome, Settings, State, Timeout};
 use ax_scheduler::store::{Edit, Error};
 
 use crate::store::bench::{Bench, ROOM, START, after, job};
@@ -17,6 +17,7 @@ promises![
     fewer_retries_than_were_used_leave_none,
     a_change_of_priority_changes_the_order,
     a_job_moves_between_limits_and_out_of_them,
+    which_exit_codes_are_tried_again_is_set_and_taken_back,
 ];
 
 fn edit(bench: &mut Bench, id: JobId, edit: &Edit) {
@@ -54,6 +55,25 @@ fn what_is_said_is_changed_and_nothing_else(bench: &mut Bench) {
     assert_eq!((policy.max_delay, policy.on_lost), (Duration::from_secs(4), OnLost::Fail));
     assert_eq!((after.state, after.scheduled_at), (before.state, before.scheduled_at));
     assert_eq!(bench.take(id).spec.command, command);
+}
+
+fn which_exit_codes_are_tried_again_is_set_and_taken_back(bench: &mut Bench) {
+    let id = bench.add(job());
+    let say = |only: &str, not: &str| {
+        let (retry_on, no_retry_on) = (only.parse().ok(), not.parse().ok());
+        Edit {
+            settings: Settings { retry_on, no_retry_on, ..Settings::default() },
+            ..Edit::default()
+        }
+    };
+    let codes = |text: &str| text.parse::<Codes>().ok();
+    edit(bench, id, &say("1,2", "64-78"));
+    edit(bench, id, &Edit { name: Some("new".into()), ..Edit::default() });
+    let policy = bench.job(id).policy;
+    assert_eq!((policy.retry_on, policy.no_retry_on), (codes("1,2"), codes("64-78")));
+    edit(bench, id, &say("all", "none"));
+    let policy = bench.job(id).policy;
+    assert_eq!((policy.retry_on, policy.no_retry_on), (None, None));
 }
 
 fn what_is_not_said_stays(bench: &mut Bench) {
