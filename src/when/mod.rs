@@ -68,6 +68,7 @@ pub fn past_at<Z: TimeZone>(text: &str, now: Timestamp, zone: &Z) -> Result<Past
         Err(why) => why,
     };
     match time::last(text, now, zone) {
+        Ok(then) if then > now => Err(format!("`{text}` lies ahead; a time in the past is meant")),
         Ok(then) => Ok(Past::At(then)),
         Err(why) if text.contains([':', '-']) => Err(why),
         Err(_) => Err(format!("{not_a_duration}; a time works too: {}", written::EXAMPLES)),
@@ -106,6 +107,9 @@ mod tests {
         let two = Past::At(Timestamp::from_millis(2 * 3_600_000));
         assert_eq!(past_at("02:00", noon, &Utc), Ok(two));
         assert!(past_at("soon", noon, &Utc).is_err());
+        let ahead = past_at("1970-01-02 00:00", noon, &Utc).expect_err("a time to come");
+        assert_eq!(ahead, "`1970-01-02 00:00` lies ahead; a time in the past is meant");
+        assert_eq!(past_at("1970-01-01 12:00", noon, &Utc), Ok(Past::At(noon)));
     }
 
     proptest! {
