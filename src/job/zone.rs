@@ -9,6 +9,10 @@ use std::str::FromStr;
 use chrono::{DateTime, FixedOffset, Offset, Utc};
 use jiff::tz::{TimeZone, db};
 
+/// Files beside the zones of a machine that are none themselves: its own choice,
+/// and the rules of another one.
+const NO_ZONES: [&str; 2] = ["localtime", "posixrules"];
+
 /// A time zone with a name, such as `Europe/Berlin`.
 #[derive(Clone, PartialEq)]
 pub struct Zone(TimeZone);
@@ -19,7 +23,7 @@ impl Zone {
 
     /// The names of all there are.
     pub fn names() -> impl Iterator<Item = String> {
-        db().available().map(|name| name.to_string())
+        db().available().map(|name| name.to_string()).filter(|name| !is_none(name))
     }
 
     /// Its name in the database.
@@ -41,7 +45,7 @@ impl FromStr for Zone {
     /// Reads the name of a time zone; says what names look like if it is none.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match TimeZone::get(name) {
-            Ok(zone) if zone.iana_name().is_some() => Ok(Self(zone)),
+            Ok(zone) if zone.iana_name().is_some_and(|name| !is_none(name)) => Ok(Self(zone)),
             Ok(_) | Err(_) => {
                 let shown = name.escape_debug();
                 Err(format!(
@@ -50,6 +54,10 @@ impl FromStr for Zone {
             }
         }
     }
+}
+
+fn is_none(name: &str) -> bool {
+    NO_ZONES.contains(&name)
 }
 
 impl fmt::Debug for Zone {
@@ -87,6 +95,9 @@ mod tests {
             "Europe/Nowhere",
             "Etc/Unknown",
             "a\nb",
+            "localtime",
+            "posixrules",
+            "LocalTime",
         ] {
             let why = bad.parse::<Zone>().expect_err(bad);
             assert!(why.contains("is no time zone"), "{why}");
