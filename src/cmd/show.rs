@@ -8,7 +8,7 @@ use crate::cli::ShowArgs;
 use crate::data_dir::DataDir;
 use crate::failure::{Failure, reason};
 use crate::job::{Attempt, JobId};
-use crate::output::show::{Shown, ShownJobs};
+use crate::output::show::{NEIGHBOURS, Shown, ShownJobs};
 use crate::store::{Error, Selector, Store};
 
 /// Lines of output that are shown.
@@ -44,11 +44,10 @@ fn look_at(store: &mut dyn Store, dir: &DataDir, id: JobId, env: bool) -> Result
     let history = store.attempts(id)?;
     let output = last_lines(store, dir, id, &history)?;
     let environment = if env { store.environment(id)? } else { None };
-    let edges = store.graph(&[id])?;
-    let downwards = edges.iter().filter(|edge| edge.seen.edge.parent == id);
-    let children: Vec<_> = downwards.map(|edge| (edge.child, edge.seen.edge.kind)).collect();
-    let parents = job.dependencies.iter().map(|edge| edge.seen.edge.parent);
-    let nodes = deps::nodes(store, parents.chain(children.iter().map(|(child, _)| *child)))?;
+    let children = store.children(id)?;
+    let parents = job.dependencies.iter().map(|edge| edge.seen.edge.parent).take(NEIGHBOURS);
+    let below = children.iter().map(|child| child.job).take(NEIGHBOURS);
+    let nodes = deps::nodes(store, parents.chain(below))?;
     let hooks = store.hooks(id)?;
     Ok(Shown { job, environment, history, children, nodes, output, hooks })
 }

@@ -1,17 +1,20 @@
 //! `ax status`: counts by state, the runners that are alive, and what failed today.
 
-use crate::output::runners::working;
 use std::collections::HashMap;
 
 use super::{Answer, Context, alive};
 use crate::cli::{Show, StatusArgs};
 use crate::failure::Failure;
 use crate::job::{Job, Schedule, State, Timestamp};
+use crate::output::runners::working;
 use crate::output::status::{Coming, FailedToday, Status};
 use crate::output::welcome::Welcome;
 use crate::output::{Moment, time};
 use crate::store::{Order, Query, Store};
 
+/// Of each state that is a failure the last so many are looked at, because the
+/// answer is wanted at once.
+const LAST: usize = 1_000;
 /// Failures that are shown to people.
 const MOST: usize = 10;
 /// The same of the short status.
@@ -42,18 +45,19 @@ fn look(store: &mut dyn Store, most: usize, context: &Context<'_>) -> Result<Sta
     let midnight = time::midnight(now);
     let counts = store.counts()?;
     let runners = alive::runners(store, &context.data_dir())?;
-    let query = Query {
-        states: State::FAILED.to_vec(),
-        since: Some(midnight),
-        order: Order::Finished,
-        ..Query::default()
-    };
-    let mut failed = store.list(&query)?;
+    let mut failed = Vec::new();
+    for state in State::FAILED {
+        let (states, order, limit) = (vec![state], Order::Id, Some(LAST));
+        failed.extend(store.list(&Query { states, order, limit, ..Query::default() })?);
+    }
     failed.retain(|job| job.finished_at.is_some_and(|end| end >= midnight));
+    failed.sort_by_key(|job| job.finished_at);
     let moment = Moment { now, runners: working(&runners) };
     let (schedules, paused_groups) = (coming(store.schedules()?), store.paused_groups()?);
     let failures = ranked(&failed);
-    Ok(Status { counts, runners, schedules, paused_groups, failures, most, moment })
+    let more = |(state, count): (State, u64)| State::FAILED.contains(&state) && count > LAST as u64;
+    let among = State::ALL.into_iter().zip(counts).any(more).then_some(LAST);
+    Ok(Status { counts, runners, schedules, paused_groups, failures, among, most, moment })
 }
 
 /// The schedules by their next starts, those that are paused last.

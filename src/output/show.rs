@@ -12,9 +12,10 @@ use crate::escape::{escape, escape_line};
 use crate::job::cause::end;
 use crate::job::hook::HookRecord;
 use crate::job::{Attempt, Codes, EnvBlock, Job, JobId, Kind};
+use crate::store::Child;
 
 /// Neighbours that are listed; there may be 100,000 of them.
-const NEIGHBOURS: usize = 20;
+pub const NEIGHBOURS: usize = 20;
 
 /// The longest line of output that is shown; `ax logs` shows all of it.
 const LONGEST: usize = 400;
@@ -31,8 +32,9 @@ pub struct Shown {
     /// Its attempts, oldest first.
     pub history: Vec<Attempt>,
     /// The jobs that wait for it.
-    pub children: Vec<(JobId, Kind)>,
-    /// Its parents and children, as far as they exist.
+    pub children: Vec<Child>,
+    /// The first [`NEIGHBOURS`] of its parents and of its children, as far as
+    /// they exist.
     pub nodes: HashMap<JobId, Node>,
     /// The last lines that its last attempt printed.
     pub output: Vec<u8>,
@@ -65,19 +67,21 @@ impl Shown {
     }
 
     fn children_json(&self) -> Value {
-        let child = |(id, kind): &(JobId, Kind)| json!({"id": id, "kind": kind, "status": self.nodes.get(id).map(|node| node.state)});
+        let child =
+            |child: &Child| json!({"id": child.job, "kind": child.kind, "status": child.state});
         self.children.iter().map(child).collect()
     }
 
     fn text(&self, moment: Moment, style: Style) -> String {
         let parents = self.job.dependencies.iter().map(|dependency| dependency.seen.edge);
         let parents: Vec<_> = parents.map(|edge| (edge.parent, edge.kind)).collect();
+        let children: Vec<_> = self.children.iter().map(|child| (child.job, child.kind)).collect();
         let history = history(&self.history, moment).render(indented(style));
         let environment = self.environment.iter().flat_map(EnvBlock::entries);
         [
             labelled(&self.fields(moment, style), style),
             part("waits for", self.neighbours(&parents, style), style),
-            part("waited for by", self.neighbours(&self.children, style), style),
+            part("waited for by", self.neighbours(&children, style), style),
             part("attempts", history.lines().map(str::to_owned).collect(), style),
             part("environment", environment.map(escape).collect(), style),
             part("last lines of output", lines(&self.output), style),
@@ -271,6 +275,10 @@ mod tests {
 
     const PIPE: Style = Style { color: false, width: None };
 
+    fn child(id: i64) -> Child {
+        Child { job: JobId(id), kind: Kind::OnFailure, state: State::Pending }
+    }
+
     fn failed() -> ShownJobs {
         let mut job = Job {
             state: State::Failed,
@@ -306,7 +314,7 @@ mod tests {
             job,
             environment: None,
             history: vec![attempt],
-            children: vec![(JobId(9), Kind::OnFailure)],
+            children: vec![child(9)],
             nodes: HashMap::from([(JobId(3), parent)]),
             output: b"starts\nno\x1b space\n".to_vec(),
             hooks: Vec::new(),
@@ -380,7 +388,10 @@ mod tests {
         let document = failed().document();
         assert_eq!(document["id"], 7);
         assert_eq!(document["attempts_history"][0]["exit_code"], 3);
-        assert_eq!(document["children"][0], json!({"id": 9, "kind": "on_failure", "status": null}));
+        assert_eq!(
+            document["children"][0],
+            json!({"id": 9, "kind": "on_failure", "status": "pending"})
+        );
         assert!(document.get("environment").is_none());
         assert!(ShownJobs { one: false, ..failed() }.document().is_array());
     }
@@ -397,7 +408,7 @@ mod tests {
     #[test]
     fn of_many_children_some_are_listed() {
         let mut shown = failed();
-        shown.shown[0].children = (100..200).map(|id| (JobId(id), Kind::After)).collect();
+        shown.shown[0].children = (100..200).map(child).collect();
         assert!(shown.text(PIPE).contains("  and 80 more; `ax deps 7` shows them\n"));
     }
 }

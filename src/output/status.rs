@@ -42,6 +42,8 @@ pub struct Status {
     pub paused_groups: Vec<String>,
     /// What failed today, the most frequent first.
     pub failures: Vec<FailedToday>,
+    /// Among the last how many of each state, where there are more.
+    pub among: Option<usize>,
     /// How many of these are shown to people.
     pub most: usize,
     /// When this was so.
@@ -126,6 +128,11 @@ impl Status {
         if more > 0 {
             text.push_str(&format!("and {more} more; `ax failures` tells of how many causes\n"));
         }
+        if let Some(last) = self.among {
+            text.push_str(&format!(
+                "among the last {last} that are dead, failed and held; `ax failures` looks at all\n"
+            ));
+        }
         text
     }
 }
@@ -161,6 +168,7 @@ impl View for Status {
                 "next_at": json::at(coming.next),
             })).collect::<Value>(),
             "paused_groups": self.paused_groups,
+            "failed_today_among_last": self.among,
             "failed_today": self.failures.iter().map(failed).collect::<Value>(),
         })
     }
@@ -213,6 +221,7 @@ mod tests {
             schedules: Vec::new(),
             paused_groups: Vec::new(),
             failures: vec![failed],
+            among: None,
             most: 10,
             moment: MOMENT,
         }
@@ -254,6 +263,17 @@ waiting for you:";
         assert_eq!(document["schedules"][0]["next_at"], "2026-12-01T02:01:00.000Z");
         assert_eq!(document["schedules"][4]["paused"], true);
         assert_eq!(document["paused_groups"][0], "encode");
+    }
+
+    #[test]
+    fn where_not_all_were_looked_at_it_says_so() {
+        let status = Status { among: Some(1_000), ..busy() };
+        let text = status.text(PIPE);
+        let end =
+            "\namong the last 1000 that are dead, failed and held; `ax failures` looks at all\n";
+        assert!(text.ends_with(end), "{text}");
+        assert_eq!(status.document()["failed_today_among_last"], 1_000);
+        assert_eq!(busy().document()["failed_today_among_last"], Value::Null);
     }
 
     #[test]

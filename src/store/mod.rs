@@ -27,8 +27,8 @@ pub use changing::{
 pub use error::Error;
 pub use fault::{Cure, Fault, FaultKind, Repair};
 pub use reading::{
-    Counts, Ended, Failed, Glance, Group, Hint, Hints, Order, Outlook, Overdue, Query, Queue,
-    Selector,
+    Child, Counts, Ended, Failed, Glance, Group, Hint, Hints, Order, Outlook, Overdue, Query,
+    Queue, Selector,
 };
 pub use turning::{Moved, NewRunner, Runner, Started, Turn, Turned};
 
@@ -206,6 +206,9 @@ pub trait Store: Send {
 
     /// Attempts whose output is in a file of its own.
     fn output_files(&mut self) -> Result<Vec<(JobId, u32)>>;
+
+    /// The jobs that wait for this one, by their ids.
+    fn children(&mut self, id: JobId) -> Result<Vec<Child>>;
 
     /// The dependencies that lead from these jobs to their ancestors and from
     /// their descendants to them; all dependencies of unfinished jobs if empty.

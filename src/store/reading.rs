@@ -1,6 +1,6 @@
 //! What the store is asked, and what it answers.
 
-use crate::job::{FlowRunId, Job, JobId, State, Timestamp};
+use crate::job::{FlowRunId, Job, JobId, Kind, State, Timestamp};
 
 /// How a job is named by a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,6 +200,17 @@ pub struct Hints {
     pub schedules: Vec<String>,
     /// The groups that have a limit or are paused.
     pub groups: Vec<String>,
+}
+
+/// A job that waits for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// The job.
+    pub job: JobId,
+    /// For what it waits.
+    pub kind: Kind,
+    /// Where it stands.
+    pub state: State,
 }
 
 /// A job, as far as it is named.

@@ -9,7 +9,7 @@ use super::Fallible;
 use super::judge;
 use crate::job::dependency::Seen;
 use crate::job::{Dependency, Edge, JobId, State, Timestamp};
-use crate::store::Error;
+use crate::store::{Child, Error};
 
 const INSERT: &str = "
     INSERT OR IGNORE INTO ax_deps (job_id, depends_on, kind)
@@ -121,6 +121,21 @@ pub(super) fn children(connection: &Connection, job: JobId) -> Fallible<Vec<JobI
     let rows = query.query_map(named_params! { ":job": job }, |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
+
+/// The same with their states, once for each thing that they wait for.
+pub(super) fn waiting(connection: &Connection, job: JobId) -> Fallible<Vec<Child>> {
+    let mut query = connection.prepare_cached(WAITING)?;
+    let rows = query.query_map(named_params! { ":job": job }, |row| {
+        Ok(Child { job: row.get(0)?, kind: row.get(1)?, state: row.get(2)? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) const WAITING: &str = "
+    SELECT edge.job_id, edge.kind, child.status
+    FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
+    WHERE edge.depends_on = :job
+    ORDER BY edge.job_id, edge.kind";
 
 /// The shortest way from a job over its parents to another job, both ends
 /// included. Ended jobs are passed, too: they may be retried.

@@ -83,9 +83,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::open::Access;
 pub(super) use self::yardstick::yardstick;
 use super::{
-    Cancel, Cancelling, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Hints, Moved,
-    NewRunner, Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival, Runner,
-    Said, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Child, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Hints,
+    Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival,
+    Runner, Said, Scheduled, Selector, Store, Turn, Turned,
 };
 use crate::crash;
 use crate::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
@@ -356,6 +356,10 @@ impl Store for Sqlite {
 
     fn output_files(&mut self) -> Result<Vec<(JobId, u32)>> {
         self.read(query::output_files)
+    }
+
+    fn children(&mut self, id: JobId) -> Result<Vec<Child>> {
+        self.read(|connection| edges::waiting(connection, id))
     }
 
     fn graph(&mut self, around: &[JobId]) -> Result<Vec<Dependency>> {

@@ -142,6 +142,23 @@ fn what_ended_last_is_found_by_its_end() {
 }
 
 #[test]
+fn the_last_that_failed_are_found_by_their_state() {
+    let indexes = ["ax_jobs_failed", "ax_jobs_dead", "ax_jobs_held"];
+    for (state, index) in State::FAILED.into_iter().zip(indexes) {
+        let last = Query { states: vec![state], limit: Some(1_000), ..Query::default() };
+        let sql = query::list_sql(&last, &query::Condition::of(&last));
+        assert_uses(&sql, index);
+        assert!(!plan(&sql).contains("TEMP B-TREE"), "{}", plan(&sql));
+    }
+}
+
+#[test]
+fn who_waits_for_a_job_is_found_by_it() {
+    assert_no_full_scan(&plan(edges::WAITING));
+    assert_keeps(edges::WAITING);
+}
+
+#[test]
 fn what_failed_is_found_without_what_did_not() {
     let sql = failures::sql(&query::states(&State::FAILED));
     for index in ["ax_jobs_dead", "ax_jobs_failed", "ax_jobs_held"] {

@@ -136,6 +136,11 @@ pub(super) fn states(states: &[State]) -> String {
         State::Cancelled | State::Skipped => Some(format!("{DROPPED} AND status = '{state}'")),
         State::Pending | State::Ready | State::Success => None,
     };
+    if let [one] = states
+        && let Some(part) = by_index(one)
+    {
+        return part;
+    }
     let parts: Option<Vec<_>> = states.iter().map(by_index).collect();
     if let Some(parts) = parts {
         let parts: Vec<_> =
@@ -155,7 +160,11 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Fallible<Vec<Job>>
     if query.limit.is_some() {
         jobs.reverse();
     }
-    attach_dependencies(connection, &condition, &mut jobs)?;
+    if query.limit.is_some() {
+        each_its_dependencies(connection, &mut jobs)?;
+    } else {
+        attach_dependencies(connection, &condition, &mut jobs)?;
+    }
     attach_blocked(connection, &mut jobs)?;
     Ok(jobs)
 }
@@ -218,12 +227,7 @@ fn attach_dependencies(
 ) -> Fallible<()> {
     const FEW: usize = 200;
     if jobs.len() <= FEW {
-        for job in jobs {
-            let seen = edges::of(connection, job.id)?;
-            job.dependencies =
-                seen.into_iter().map(|seen| Dependency { child: job.id, seen }).collect();
-        }
-        return Ok(());
+        return each_its_dependencies(connection, jobs);
     }
     let sql = format!(
         "SELECT edge.job_id, edge.depends_on, edge.kind, parent.status
@@ -244,6 +248,15 @@ fn attach_dependencies(
         if let Some(place) = place.get(&dependency.child) {
             jobs[*place].dependencies.push(dependency);
         }
+    }
+    Ok(())
+}
+
+fn each_its_dependencies(connection: &Connection, jobs: &mut [Job]) -> Fallible<()> {
+    for job in jobs {
+        let seen = edges::of(connection, job.id)?;
+        job.dependencies =
+            seen.into_iter().map(|seen| Dependency { child: job.id, seen }).collect();
     }
     Ok(())
 }

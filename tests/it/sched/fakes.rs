@@ -17,9 +17,9 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints, Moved,
-    NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said,
-    Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Child, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints,
+    Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner,
+    Said, Scheduled, Selector, Store, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -388,6 +388,10 @@ impl Store for Moody {
     }
 
     fn output_files(&mut self) -> Result<Vec<(JobId, u32)>> {
+        unasked()
+    }
+
+    fn children(&mut self, _: JobId) -> Result<Vec<Child>> {
         unasked()
     }
 

@@ -14,9 +14,9 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints, Moved,
-    NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner, Said,
-    Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Child, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints,
+    Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner,
+    Said, Scheduled, Selector, Store, Turn, Turned,
 };
 
 use super::act;
@@ -221,6 +221,7 @@ impl Store for Door<'_> {
         attempts(id: JobId) -> Vec<Attempt>;
         output(id: JobId, attempt: u32) -> Option<Vec<u8>>;
         output_files() -> Vec<(JobId, u32)>;
+        children(id: JobId) -> Vec<Child>;
         graph(around: &[JobId]) -> Vec<Dependency>;
         counts() -> Counts;
         glance(owner: Option<RunnerId>, since: Timestamp) -> Glance;
