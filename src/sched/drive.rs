@@ -61,6 +61,8 @@ pub struct Drive<'a> {
     trouble: Option<String>,
     /// Whether it was said that output cannot be kept.
     is_mute: bool,
+    /// Whether somebody may have changed what jobs may be started.
+    was_woken: bool,
     /// Whether the last poll found nothing that must be looked at again: no
     /// other runner, and no hook that was taken.
     is_settled: bool,
@@ -97,6 +99,7 @@ impl<'a> Drive<'a> {
             broken: Vec::new(),
             trouble: None,
             is_mute: false,
+            was_woken: false,
             is_settled: false,
         }
     }
@@ -119,6 +122,9 @@ impl<'a> Drive<'a> {
         let polls = tick(self.settings.poll_interval);
         self.recover();
         loop {
+            if std::mem::take(&mut self.was_woken) {
+                self.give_back_beyond_limits();
+            }
             let step = self.turn()?;
             if let Some(step) = &step {
                 self.stop_cancelled(&step.cancels);
@@ -241,7 +247,7 @@ impl<'a> Drive<'a> {
                     Ok(news) => self.heard(news),
                     Err(_) => unreachable!("the pool keeps a sender"),
                 },
-                recv(self.wakes.bell) -> _ => (),
+                recv(self.wakes.bell) -> _ => self.was_woken = true,
                 recv(self.hooks.ended()) -> hook => self.hook_ended(hook.ok()),
                 recv(self.wakes.signals) -> _ => self.signalled(),
                 recv(polls) -> _ => {
@@ -303,7 +309,9 @@ impl<'a> Drive<'a> {
         while let Ok(hook) = self.hooks.ended().try_recv() {
             self.hook_ended(Some(hook));
         }
-        while self.wakes.bell.try_recv().is_ok() {}
+        while self.wakes.bell.try_recv().is_ok() {
+            self.was_woken = true;
+        }
         while self.wakes.signals.try_recv().is_ok() {
             self.signalled();
         }
@@ -475,9 +483,27 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// Gives back what was claimed and not started, and may not be started any
+    /// more: its group was paused, or given a lower limit. If the store has
+    /// trouble now, the next poll asks again.
+    fn give_back_beyond_limits(&mut self) {
+        if self.pool.queued() == 0 {
+            return;
+        }
+        let claims = self.store.beyond_limits(self.settings.runner).unwrap_or_default();
+        if claims.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        for job in self.pool.withdraw(&claims) {
+            self.scheduler.give_back(job.claim, "its group starts no more jobs now", now);
+        }
+    }
+
     /// Replaces workers that broke and settles what they and others left
     /// behind. Trouble is said; the next poll tries again.
     fn recover(&mut self) {
+        self.was_woken = true;
         self.broken.retain(|worker| self.pool.replace(*worker).is_err());
         match self.settle_left() {
             Ok(recovered) => {

@@ -136,6 +136,10 @@ pub trait Store: Send {
     /// The claims of a runner that a person wants ended.
     fn cancels(&mut self, owner: RunnerId) -> Result<Vec<Claim>>;
 
+    /// The claims of a runner that were not started, and whose group was paused
+    /// since or has more claims than its limit lets through now.
+    fn beyond_limits(&mut self, owner: RunnerId) -> Result<Vec<Claim>>;
+
     /// Takes up to `room` of the hooks (of this run of a flow) that are owed,
     /// oldest first. They can be begun by the runner alone now, or given back.
     fn take_hooks(

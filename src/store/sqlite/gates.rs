@@ -13,8 +13,8 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
 use super::{Fallible, row};
-use crate::job::JobId;
 use crate::job::phase::Blocked;
+use crate::job::{Claim, JobId, RunnerId};
 use crate::store::Group;
 
 /// The limits that a job is under.
@@ -229,6 +229,26 @@ pub(super) fn admit(tx: &Transaction<'_>, job: JobId, limits: &Limits) -> Fallib
     }
     tx.prepare_cached(BACK)?.execute(named_params! { ":job": job })?;
     Ok(false)
+}
+
+pub(super) const BEYOND: &str = "
+    SELECT job.id, job.attempts
+    FROM ax_jobs AS job CROSS JOIN ax_groups AS held ON held.name = job.group_name
+    WHERE job.status IN ('dispatched', 'running') AND job.owner = :owner
+        AND job.status = 'dispatched'
+        AND (held.paused OR held.parallel < (
+            SELECT count(*) FROM ax_jobs
+            WHERE status IN ('dispatched', 'running') AND group_name = held.name))
+    ORDER BY job.id";
+
+/// The claims of a runner that were not started and that their group would not
+/// let through any more.
+pub(super) fn beyond(connection: &Connection, owner: RunnerId) -> Fallible<Vec<Claim>> {
+    let mut query = connection.prepare_cached(BEYOND)?;
+    let rows = query.query_map(named_params! { ":owner": owner }, |row| {
+        Ok(Claim { job: row.get(0)?, attempt: row.get(1)?, owner })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 const SET: &str = "

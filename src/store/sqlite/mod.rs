@@ -276,6 +276,10 @@ impl Store for Sqlite {
         self.read(|connection| cancel::marked(connection, owner))
     }
 
+    fn beyond_limits(&mut self, owner: RunnerId) -> Result<Vec<Claim>> {
+        self.read(|connection| gates::beyond(connection, owner))
+    }
+
     fn take_hooks(
         &mut self,
         runner: RunnerId,

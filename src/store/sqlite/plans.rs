@@ -153,6 +153,12 @@ fn the_last_that_failed_are_found_by_their_state() {
 }
 
 #[test]
+fn what_is_beyond_its_limits_is_found_among_what_the_runner_owns() {
+    assert_uses(gates::BEYOND, "ax_jobs_owned");
+    assert_uses(gates::BEYOND, "ax_jobs_group_held");
+}
+
+#[test]
 fn who_waits_for_a_job_is_found_by_it() {
     assert_no_full_scan(&plan(edges::WAITING));
     assert_keeps(edges::WAITING);

@@ -74,3 +74,35 @@ fn until_idle_waits_for_a_full_group_and_not_for_a_paused_one() {
     assert_eq!(desk.run(&["--until-idle", "--workers", "4"]).exit(), 0);
     assert_eq!(desk.states(), ["success", "success", "success", "ready"]);
 }
+
+#[test]
+fn what_was_claimed_of_a_group_is_not_started_once_the_group_is_paused() {
+    let desk = Desk::new();
+    for _ in 0..4 {
+        desk.add(&["-g", "g"], &gate("go"));
+    }
+    desk.add(&["-p", "1"], "true");
+    let _runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);
+    desk.wait_for_states(&["running", "dispatched", "dispatched", "dispatched", "dispatched"]);
+    desk.ok(&["group", "pause", "g"]);
+    desk.wait_for_states(&["running", "ready", "ready", "ready", "dispatched"]);
+    desk.open("go");
+    desk.wait_for_states(&["success", "ready", "ready", "ready", "success"]);
+    assert_eq!(desk.job(2)["attempts"], 0, "no attempt is used");
+    desk.ok(&["group", "resume", "g"]);
+    desk.wait_for_states(&["success"; 5]);
+}
+
+#[test]
+fn what_was_claimed_of_a_group_goes_back_when_its_limit_is_lowered() {
+    let desk = Desk::new();
+    for _ in 0..4 {
+        desk.add(&["-g", "g"], &gate("go"));
+    }
+    let _runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);
+    desk.wait_for_states(&["running", "dispatched", "dispatched", "dispatched"]);
+    desk.ok(&["group", "set", "g", "--parallel", "1"]);
+    desk.wait_for_states(&["running", "ready", "ready", "ready"]);
+    desk.open("go");
+    desk.wait_for_states(&["success"; 4]);
+}

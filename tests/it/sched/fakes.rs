@@ -270,6 +270,10 @@ impl Store for Moody {
         self.inner.claims(owner)
     }
 
+    fn beyond_limits(&mut self, owner: RunnerId) -> Result<Vec<Claim>> {
+        self.inner.beyond_limits(owner)
+    }
+
     fn cancels(&mut self, _: RunnerId) -> Result<Vec<Claim>> {
         unasked()
     }

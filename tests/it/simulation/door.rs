@@ -203,6 +203,7 @@ impl Store for Door<'_> {
         turn(turn: &Turn<'_>) -> Turned;
         claims(owner: RunnerId) -> Vec<(Claimed, State)>;
         cancels(owner: RunnerId) -> Vec<Claim>;
+        beyond_limits(owner: RunnerId) -> Vec<Claim>;
         take_hooks(runner: RunnerId, scope: Option<FlowRunId>, room: usize) -> Vec<HookId>;
         give_back_hook(hook: HookId, runner: RunnerId) -> ();
         begin_hook(hook: HookId, runner: RunnerId, now: Timestamp) -> Option<HookTask>;

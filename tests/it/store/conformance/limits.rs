@@ -16,6 +16,7 @@ promises![
     a_group_lets_as_many_through_as_it_is_set_to,
     a_change_of_a_limit_holds_at_once,
     a_paused_group_starts_nothing_and_what_runs_goes_on,
+    what_is_claimed_and_not_started_is_told_of_once_its_group_lets_it_through_no_more,
     a_job_under_a_limit_blocks_none_behind_it,
     a_job_with_a_group_and_a_mutex_needs_both,
     a_group_that_is_closed_holds_up_no_others_of_a_mutex,
@@ -53,6 +54,28 @@ fn a_mutex_lets_one_job_through_at_a_time_in_order(bench: &mut Bench) {
         bench.end(ids[done], Outcome::Exited(0));
         let next: Vec<_> = next.map(|next: usize| ids[next]).into_iter().collect();
         assert_eq!(claimed(bench, ROOM), next);
+    }
+}
+
+fn what_is_claimed_and_not_started_is_told_of_once_its_group_lets_it_through_no_more(
+    bench: &mut Bench,
+) {
+    let ids = bench.add_all(&[grouped("g"), grouped("g"), grouped("g"), grouped("h")]);
+    let other = bench.store.enlist(&a_runner(), START).expect("a runner");
+    bench.start(ids[0]);
+    bench.turn(ROOM);
+    let beyond = |bench: &mut Bench| {
+        let claims = bench.store.beyond_limits(bench.runner).expect("an answer");
+        claims.iter().map(|claim| claim.job).collect::<Vec<_>>()
+    };
+    assert!(beyond(bench).is_empty());
+    bench.store.pause_group("g", true).expect("paused");
+    assert_eq!(beyond(bench), ids[1..3]);
+    assert!(bench.store.beyond_limits(other).expect("an answer").is_empty());
+    bench.store.pause_group("g", false).expect("it goes on");
+    for (parallel, want) in [(2, &ids[1..3]), (3, &[])] {
+        bench.store.set_group("g", Some(parallel)).expect("a limit");
+        assert_eq!(beyond(bench), want, "{parallel}");
     }
 }
 
