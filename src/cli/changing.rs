@@ -101,10 +101,12 @@ pub enum Resolution {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A job that runs gets TERM and, --kill-after later, KILL, with everything it
-started; the command waits until that is gone. The wish is stored: it holds
-also if the command or the runner ends before. What waits for a cancelled job
-is skipped, unless it waits for any end of it (--after-any). A job that ends by
-itself before it is stopped is not cancelled: exit 4.")]
+started; the command waits until that is gone. If it is not gone after
+--timeout, the command says what is in the way (a suspended runner) and exits
+with 1. The wish is stored: it holds also if the command or the runner ends
+before. What waits for a cancelled job is skipped, unless it waits for any end
+of it (--after-any). A job that ends by itself before it is stopped is not
+cancelled: exit 4.")]
 pub struct CancelArgs {
     /// Which jobs
     #[arg(value_name = "SELECTOR", required = true)]
@@ -115,6 +117,9 @@ pub struct CancelArgs {
     /// Why; it is shown with the job
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+    /// Wait no longer than this [default: its --kill-after and 5 s]
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = duration)]
+    pub timeout: Option<Duration>,
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,

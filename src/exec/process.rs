@@ -42,6 +42,11 @@ impl Identity {
         boot_id().is_ok_and(|boot| boot == self.boot_id)
             && stat(self.pid).is_some_and(|stat| stat.start_time == self.start_time)
     }
+
+    /// Tells whether the process runs and was suspended, by a signal or a debugger.
+    pub fn is_suspended(&self) -> bool {
+        self.exists() && stat(self.pid).is_some_and(|stat| stat.is_suspended())
+    }
 }
 
 /// The kernel's name of this boot.

@@ -179,8 +179,7 @@ impl Scene for DataDir {
 
 /// Tells whether the process of a runner was suspended.
 pub fn is_suspended(runner: &Runner) -> bool {
-    let stat = process::stat(runner.pid).filter(|stat| stat.start_time == runner.start_time);
-    stat.is_some_and(|stat| stat.is_suspended())
+    runner_process(runner).is_suspended()
 }
 
 fn runner_process(runner: &Runner) -> Identity {

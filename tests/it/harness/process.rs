@@ -16,6 +16,10 @@ pub(crate) fn is_alive(pid: i32) -> bool {
     process::stat(pid).is_some_and(|stat| !stat.has_ended())
 }
 
+pub(crate) fn is_suspended(pid: i32) -> bool {
+    process::stat(pid).is_some_and(|stat| stat.is_suspended())
+}
+
 pub(crate) fn kill(pid: i32, signal: Signal) {
     signal::kill(Pid::from_raw(pid), signal).expect("it can be signalled");
 }

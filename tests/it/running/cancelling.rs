@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use nix::sys::signal::Signal;
 
-use super::super::harness::process::{is_alive, kill};
+use super::super::harness::process::{is_alive, is_suspended, kill};
 use super::super::harness::{Desk, ended, gate};
 
 /// Shell text that writes its process id and those of two it starts, one of
@@ -131,4 +131,52 @@ fn a_job_that_succeeds_while_it_is_asked_to_stop_says_so_and_is_a_success() {
     let said = ended(waiting);
     assert_eq!(said.text(), "1 quick: not cancelled, it had ended: success\n");
     assert_eq!((said.exit, &desk.job(1)["status"]), (4, &"success".into()));
+}
+
+#[test]
+fn a_job_that_is_not_gone_in_time_is_told_of_with_the_suspended_runner_and_ends_once_it_goes_on() {
+    let desk = Desk::new();
+    desk.add(&["-n", "family"], FAMILY);
+    let runner = desk.run(&["--poll-interval", "1h"]);
+    let pids = family(&desk);
+    desk.wait_for_states(&["running"]);
+    runner.signal(Signal::SIGSTOP);
+    desk.wait_until("it is suspended", || is_suspended(runner.pid()));
+    let said = desk.ax(&["cancel", "1", "--timeout", "0s"]);
+    assert_eq!(
+        said.text(),
+        "1 family: being stopped, and cancelled once all its processes are gone\n"
+    );
+    let want = format!(
+        "ax: job 1 is not gone yet; the wish is stored and holds: it is cancelled once everything \
+         that was started is gone\n\
+         hint: the runner (pid {0}) is suspended: `kill -CONT {0}` lets it go on\n",
+        runner.pid()
+    );
+    assert_eq!((said.exit, said.err), (1, want));
+    runner.signal(Signal::SIGCONT);
+    desk.wait_for_states(&["cancelled"]);
+    assert_cancelled(&desk, &pids);
+}
+
+#[test]
+fn a_job_whose_supervisor_is_suspended_names_the_supervisor() {
+    let desk = Desk::new();
+    desk.add(&[], FAMILY);
+    let runner = desk.run(&["--poll-interval", "1h", "--workers", "1"]);
+    let pids = family(&desk);
+    desk.wait_for_states(&["running"]);
+    let supervisor = runner.supervisors()[0];
+    kill(supervisor, Signal::SIGSTOP);
+    desk.wait_until("it is suspended", || is_suspended(supervisor));
+    let said = desk.ax(&["cancel", "1", "--timeout", "0s", "--json"]);
+    assert_eq!((said.exit, &said.json()[0]["done"]), (1, &"being stopped".into()));
+    let told: serde_json::Value = serde_json::from_str(&said.err).expect("JSON on stderr");
+    let hint = format!(
+        "a supervisor (pid {supervisor}) is suspended: `kill -CONT {supervisor}` lets it go on"
+    );
+    assert_eq!(told["error"]["hint"], hint);
+    kill(supervisor, Signal::SIGCONT);
+    desk.wait_for_states(&["cancelled"]);
+    assert_cancelled(&desk, &pids);
 }
