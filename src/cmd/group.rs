@@ -31,14 +31,13 @@ pub(super) fn run(args: GroupArgs, context: &mut Context<'_>) -> Result<Answer, 
         }
     };
     context.wake_runners();
-    let mut groups = store.groups()?;
-    groups.retain(|group| group.name == name);
+    let groups = store.group(&name)?.into_iter().collect();
     Ok(Answer::new(Groups { groups }, show))
 }
 
 /// A group that nobody has heard of is most likely a typing error.
 fn refuse_unknown(store: &mut dyn Store, name: &str) -> Result<(), Failure> {
-    if store.groups()?.iter().any(|group| group.name == name) {
+    if store.has_group(name)? {
         return Ok(());
     }
     let shown = name.escape_debug();

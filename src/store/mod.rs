@@ -264,6 +264,12 @@ pub trait Store: Send {
     /// The groups that have a limit, are paused, or have unfinished jobs.
     fn groups(&mut self) -> Result<Vec<Group>>;
 
+    /// One of them; `None` if no such group has been heard of.
+    fn group(&mut self, name: &str) -> Result<Option<Group>>;
+
+    /// Tells whether [`Store::group`] finds it, and counts nothing.
+    fn has_group(&mut self, name: &str) -> Result<bool>;
+
     /// The names of the groups that are paused, whatever is in them.
     fn paused_groups(&mut self) -> Result<Vec<String>>;
 

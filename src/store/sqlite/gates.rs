@@ -12,10 +12,9 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
-use super::{Fallible, row};
+use super::Fallible;
 use crate::job::phase::Blocked;
 use crate::job::{Claim, JobId, RunnerId};
-use crate::store::Group;
 
 /// The limits that a job is under.
 #[derive(Debug, Default, PartialEq)]
@@ -247,64 +246,6 @@ pub(super) fn beyond(connection: &Connection, owner: RunnerId) -> Fallible<Vec<C
     let mut query = connection.prepare_cached(BEYOND)?;
     let rows = query.query_map(named_params! { ":owner": owner }, |row| {
         Ok(Claim { job: row.get(0)?, attempt: row.get(1)?, owner })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-const SET: &str = "
-    INSERT INTO ax_groups (name, parallel) VALUES (:name, :parallel)
-    ON CONFLICT DO UPDATE SET parallel = :parallel";
-
-/// Says how many jobs of a group run at once.
-pub(super) fn set(tx: &Transaction<'_>, name: &str, parallel: Option<u32>) -> Fallible<()> {
-    tx.execute(SET, named_params! { ":name": name, ":parallel": parallel })?;
-    Ok(())
-}
-
-const PAUSE: &str = "
-    INSERT INTO ax_groups (name, paused) VALUES (:name, :paused)
-    ON CONFLICT DO UPDATE SET paused = :paused";
-
-/// Pauses a group or lets it go on.
-pub(super) fn pause(tx: &Transaction<'_>, name: &str, paused: bool) -> Fallible<()> {
-    tx.execute(PAUSE, named_params! { ":name": name, ":paused": paused })?;
-    Ok(())
-}
-
-/// The groups that are paused.
-pub(super) fn paused(connection: &Connection) -> Fallible<Vec<String>> {
-    const PAUSED: &str = "SELECT name FROM ax_groups WHERE paused ORDER BY name";
-    let mut query = connection.prepare(PAUSED)?;
-    let rows = query.query_map([], |row| Ok(row::text(row, "name")?.unwrap_or_default()))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-const ALL: &str = "
-    WITH counted AS (
-        SELECT group_name AS name,
-            count(*) FILTER (WHERE status IN ('dispatched', 'running')) AS running,
-            count(*) FILTER (WHERE status = 'ready') AS ready,
-            count(*) FILTER (WHERE status IN ('pending', 'failed', 'held')) AS waiting
-        FROM ax_jobs
-        WHERE group_name IS NOT NULL AND status NOT IN ('success', 'dead', 'cancelled', 'skipped')
-        GROUP BY group_name)
-    SELECT name, parallel, coalesce(paused, 0) AS paused, coalesce(running, 0) AS running,
-        coalesce(ready, 0) AS ready, coalesce(waiting, 0) AS waiting
-    FROM ax_groups FULL JOIN counted USING (name)
-    ORDER BY name";
-
-/// All groups that have a limit, are paused, or have unfinished jobs.
-pub(super) fn all(connection: &Connection) -> Fallible<Vec<Group>> {
-    let mut query = connection.prepare(ALL)?;
-    let rows = query.query_map([], |row| {
-        Ok(Group {
-            name: row::text(row, "name")?.unwrap_or_default(),
-            parallel: row.get("parallel")?,
-            paused: row.get("paused")?,
-            running: row.get("running")?,
-            ready: row.get("ready")?,
-            waiting: row.get("waiting")?,
-        })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -59,6 +59,7 @@ mod error;
 mod failures;
 mod gates;
 mod glance;
+mod groups;
 mod hints;
 mod hooks;
 mod judge;
@@ -413,19 +414,27 @@ impl Store for Sqlite {
     }
 
     fn set_group(&mut self, name: &str, parallel: Option<u32>) -> Result<()> {
-        self.write("group", |tx| gates::set(tx, name, parallel))
+        self.write("group", |tx| groups::set(tx, name, parallel))
     }
 
     fn pause_group(&mut self, name: &str, paused: bool) -> Result<()> {
-        self.write("group", |tx| gates::pause(tx, name, paused))
+        self.write("group", |tx| groups::pause(tx, name, paused))
     }
 
     fn groups(&mut self) -> Result<Vec<Group>> {
-        self.read(gates::all)
+        self.read(groups::all)
+    }
+
+    fn group(&mut self, name: &str) -> Result<Option<Group>> {
+        self.read(|connection| groups::one(connection, name))
+    }
+
+    fn has_group(&mut self, name: &str) -> Result<bool> {
+        self.read(|connection| groups::exists(connection, name))
     }
 
     fn paused_groups(&mut self) -> Result<Vec<String>> {
-        self.read(gates::paused)
+        self.read(groups::paused)
     }
 
     fn say(&mut self, job: JobId, attempt: u32, said: &Said, now: Timestamp) -> Result<()> {

@@ -5,8 +5,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, StatementStatus};
 
 use super::{
-    add, cancel, chain, claim, counts, edges, failures, gates, glance, hints, hooks, judge, open,
-    overdue, prune, query, runner, schedule, schema,
+    add, cancel, chain, claim, counts, edges, failures, gates, glance, groups, hints, hooks, judge,
+    open, overdue, prune, query, runner, schedule, schema,
 };
 use crate::job::{FlowRunId, State};
 use crate::store::{Order, Query};
@@ -218,6 +218,23 @@ fn the_next_job_behind_a_limit_is_found_by_the_limit() {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
     assert_eq!(plan(gates::TOUCHED), "SCAN ax_gates");
+}
+
+#[test]
+fn the_jobs_of_groups_are_counted_by_index_and_joined_with_nothing() {
+    use groups::{PARTS, Which, count_sql, is_in_sql, limits_sql};
+    let indexes = ["group_held", "group_next", "mutex_next", "waiting", "due", "failed", "held"];
+    for ((_, part), index) in PARTS.into_iter().zip(indexes) {
+        let statements =
+            [count_sql(part, Which::All), count_sql(part, Which::One("a")), is_in_sql(part)];
+        for sql in statements {
+            assert_uses(&sql, &format!("ax_jobs_{index}"));
+            let tables = plan(&sql).matches("ax_jobs ").count();
+            assert_eq!(tables, 1, "{}", plan(&sql));
+        }
+    }
+    assert_eq!(plan(&limits_sql(Which::All)), "SCAN ax_groups");
+    assert_eq!(plan(&limits_sql(Which::One("a"))), "SEARCH ax_groups USING PRIMARY KEY (name=?)");
 }
 
 #[test]

@@ -455,6 +455,14 @@ impl Store for Moody {
         unasked()
     }
 
+    fn group(&mut self, _: &str) -> Result<Option<Group>> {
+        unasked()
+    }
+
+    fn has_group(&mut self, _: &str) -> Result<bool> {
+        unasked()
+    }
+
     fn paused_groups(&mut self) -> Result<Vec<String>> {
         unasked()
     }

@@ -237,6 +237,8 @@ impl Store for Door<'_> {
         set_group(name: &str, parallel: Option<u32>) -> ();
         pause_group(name: &str, paused: bool) -> ();
         groups() -> Vec<Group>;
+        group(name: &str) -> Option<Group>;
+        has_group(name: &str) -> bool;
         paused_groups() -> Vec<String>;
         say(job: JobId, attempt: u32, said: &Said, now: Timestamp) -> ();
         prune(how: &Prune) -> Pruned;

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use ax_scheduler::job::phase::Blocked;
 use ax_scheduler::job::{Event, FlowRunId, JobId, NewJob, Outcome, RunnerId, State};
-use ax_scheduler::store::{Cancel, Selector, Turn};
+use ax_scheduler::store::{Cancel, Group, Selector, Turn};
 
-use crate::store::bench::{Bench, ROOM, START, a_runner, job};
+use crate::store::bench::{Bench, ROOM, START, a_runner, after, job};
 
 promises![
     the_groups_that_are_paused_are_told_by_name,
@@ -30,6 +30,8 @@ promises![
     a_million_jobs_behind_a_limit_are_passed_at_once,
     many_mutexes_are_looked_at_in_several_turns,
     groups_are_listed_with_what_is_in_them,
+    a_group_alone_is_told_as_among_all,
+    a_group_is_there_as_long_as_it_has_a_limit_or_unfinished_jobs,
     jobs_are_selected_by_their_group,
 ];
 
@@ -341,6 +343,51 @@ fn groups_are_listed_with_what_is_in_them(bench: &mut Bench) {
         .collect();
     assert_eq!(told, [("a", None, true, 2), ("b", Some(7), false, 0)]);
     assert_eq!((groups[0].ready, groups[0].waiting), (0, 1));
+}
+
+fn a_group_alone_is_told_as_among_all(bench: &mut Bench) {
+    let ids = bench.add_all(&[grouped("a"), grouped("a"), grouped("a"), grouped("a"), job()]);
+    bench.start(ids[0]);
+    bench.take(ids[1]);
+    bench.end(ids[2], Outcome::Exited(1));
+    bench.finish(ids[3], State::Dead);
+    bench.add(exclusive("held"));
+    let later = NewJob { scheduled_at: bench.now.plus(Duration::from_secs(9)), ..grouped("a") };
+    let behind = NewJob { mutex: Some("held".to_owned()), ..grouped("a") };
+    bench.turn(1);
+    let after = NewJob { group: Some("a".to_owned()), ..after(&[ids[0]]) };
+    let hold = NewJob { hold: true, ..grouped("a") };
+    bench.add_all(&[grouped("a"), later, behind, after, hold, grouped("b"), grouped("A")]);
+    bench.store.set_group("b", Some(3)).expect("a limit");
+    bench.turn(0);
+    let want = Group {
+        name: "a".to_owned(),
+        parallel: None,
+        paused: false,
+        running: 2,
+        ready: 2,
+        waiting: 4,
+    };
+    assert_eq!(bench.store.group("a").expect("an answer"), Some(want));
+    let all = bench.store.groups().expect("an answer");
+    assert_eq!(all.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["A", "a", "b"]);
+    for group in all {
+        assert_eq!(bench.store.group(&group.name).expect("an answer"), Some(group));
+    }
+}
+
+fn a_group_is_there_as_long_as_it_has_a_limit_or_unfinished_jobs(bench: &mut Bench) {
+    let is_there = |bench: &mut Bench, name: &str| {
+        let is_there = bench.store.has_group(name).expect("an answer");
+        assert_eq!(bench.store.group(name).expect("an answer").is_some(), is_there, "{name}");
+        is_there
+    };
+    bench.store.set_group("limited", Some(1)).expect("a limit");
+    let hold = NewJob { hold: true, ..grouped("held") };
+    let ids = bench.add_all(&[hold, grouped("ended")]);
+    assert!(is_there(bench, "limited") && is_there(bench, "held") && is_there(bench, "ended"));
+    bench.end(ids[1], Outcome::Exited(0));
+    assert!(!is_there(bench, "ended") && !is_there(bench, "unheard of"));
 }
 
 fn jobs_are_selected_by_their_group(bench: &mut Bench) {
