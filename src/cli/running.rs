@@ -33,7 +33,7 @@ pub struct RunArgs {
     /// The longest sleep between two looks at the database [default: 1s]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub poll_interval: Option<Duration>,
-    /// How many jobs are claimed ahead [default: 4 × workers]
+    /// How many jobs are claimed ahead [default: up to 4 × workers, if jobs are short]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub queue_size: Option<u16>,
     /// Run what is due now and what that releases, then end

@@ -122,6 +122,7 @@ fn settings(
         runner,
         db: context.db.clone(),
         capacity: workers + queue,
+        steady: wishes.queue_size.is_some(),
         poll_interval: wishes.poll_interval.unwrap_or(POLL_INTERVAL),
         until,
         on_stop: match wishes.on_stop.unwrap_or(cli::OnStop::Wait) {

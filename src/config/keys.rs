@@ -51,7 +51,7 @@ pub const KEYS: [Key; 21] = keys! {
     "defaults.on_end_timeout" "AX_DEFAULT_ON_END_TIMEOUT" "--on-end-timeout" seconds(hook::TIMEOUT);
     "run.workers" "AX_RUN_WORKERS" "--workers" "the cores".to_owned();
     "run.poll_interval" "AX_RUN_POLL_INTERVAL" "--poll-interval" seconds(POLL_INTERVAL);
-    "run.queue_size" "AX_RUN_QUEUE_SIZE" "--queue-size" "4 × workers".to_owned();
+    "run.queue_size" "AX_RUN_QUEUE_SIZE" "--queue-size" "up to 4 × workers".to_owned();
     "run.grace" "AX_RUN_GRACE" "--grace" "without limit".to_owned();
     "run.on_stop" "AX_RUN_ON_STOP" "--on-stop" "wait".to_owned();
 };

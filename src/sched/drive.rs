@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, select, tick};
 
 use super::hooks::{self, Hooks};
-use super::pace::{self, Pace};
+use super::pace::{self, Ahead, Pace};
 use super::pool::{FromWorker, Pool};
 use super::recover::Recovered;
 use super::{RunEvent, Scheduler, Step, recover};
@@ -48,6 +48,8 @@ pub struct Drive<'a> {
     watch: &'a mut dyn FnMut(&RunEvent),
     dir: DataDir,
     pace: Pace,
+    /// How much is claimed ahead; `None` is as much as there may be.
+    ahead: Option<Ahead>,
     stage: Stage,
     /// When running jobs are stopped, if they are not done by then.
     deadline: Option<Instant>,
@@ -63,6 +65,8 @@ pub struct Drive<'a> {
     is_mute: bool,
     /// Whether somebody may have changed what jobs may be started.
     was_woken: bool,
+    /// Whether there was another runner at the last poll.
+    has_company: bool,
     /// Whether the last poll found nothing that must be looked at again: no
     /// other runner, and no hook that was taken.
     is_settled: bool,
@@ -79,6 +83,8 @@ impl<'a> Drive<'a> {
         clock: &'a dyn Clock,
         watch: &'a mut dyn FnMut(&RunEvent),
     ) -> Self {
+        let most = settings.capacity.saturating_sub(pool.workers());
+        let ahead = (!settings.steady).then(|| Ahead::new(most, Instant::now()));
         let scheduler =
             Scheduler::new(settings.runner, settings.scope, settings.capacity, &settings.db);
         Self {
@@ -92,6 +98,7 @@ impl<'a> Drive<'a> {
             clock,
             watch,
             pace: Pace::new(Instant::now()),
+            ahead,
             stage: Stage::Serving,
             deadline: None,
             rest_until: None,
@@ -100,6 +107,7 @@ impl<'a> Drive<'a> {
             trouble: None,
             is_mute: false,
             was_woken: false,
+            has_company: false,
             is_settled: false,
         }
     }
@@ -145,6 +153,8 @@ impl<'a> Drive<'a> {
         let from = Instant::now();
         let claiming =
             self.stage == Stage::Serving && self.rest_until.is_none_or(|until| until <= from);
+        let capacity = self.capacity(from);
+        self.scheduler.limit(capacity);
         let turned = self.scheduler.turn(self.store.as_mut(), self.clock.now(), claiming);
         let mut step = match turned {
             Ok(step) => step,
@@ -173,6 +183,13 @@ impl<'a> Drive<'a> {
             thread::sleep(pause);
         }
         Ok(Some(step))
+    }
+
+    /// How many jobs are to be in hand now.
+    fn capacity(&mut self, now: Instant) -> usize {
+        let most = self.settings.capacity;
+        let workers = self.pool.workers();
+        self.ahead.as_mut().map_or(most, |ahead| workers + ahead.allowed(now))
     }
 
     /// Says once that there is no place for output; jobs run without it.
@@ -235,7 +252,7 @@ impl<'a> Drive<'a> {
     /// Sleeps until something is to be done, and takes note of all that came.
     fn sleep(&mut self, step: Option<&Step>, polls: &Receiver<Instant>) {
         let resting = self.rest_until.is_some();
-        let has_more = step.is_none_or(|step| step.more && !resting && self.has_room());
+        let has_more = step.is_none_or(|step| step.more && !resting && self.scheduler.has_room());
         if has_more || self.scheduler.has_news() {
             self.take_in(polls);
             return;
@@ -282,10 +299,6 @@ impl<'a> Drive<'a> {
             && self.store.has_changed().is_ok_and(|changed| !changed)
     }
 
-    fn has_room(&self) -> bool {
-        self.scheduler.in_hand() < self.settings.capacity
-    }
-
     /// Until the next thing is due, at most the poll interval.
     fn longest_sleep(&self, step: Option<&Step>) -> Duration {
         let now = Instant::now();
@@ -327,6 +340,9 @@ impl<'a> Drive<'a> {
     fn heard(&mut self, news: FromWorker) {
         match news {
             FromWorker::Report(report) => {
+                if let (Report::Ended(_), Some(ahead)) = (&report, &mut self.ahead) {
+                    ahead.note_end(Instant::now());
+                }
                 if let Report::Ended(ended) = &report
                     && let Outcome::NotStarted(why) = &ended.outcome
                     && self.stage == Stage::Serving
@@ -518,12 +534,26 @@ impl<'a> Drive<'a> {
         }
         self.settle_hooks();
         self.is_settled = self.leaves_nothing().unwrap_or(false);
+        self.give_back_unserved();
     }
 
     fn leaves_nothing(&mut self) -> store::Result<bool> {
         let me = self.settings.runner;
-        let others = self.store.runners()?.iter().any(|runner| runner.id != me);
-        Ok(!others && self.store.open_hooks()?.is_empty())
+        self.has_company = self.store.runners()?.iter().any(|runner| runner.id != me);
+        Ok(!self.has_company && self.store.open_hooks()?.is_empty())
+    }
+
+    /// Gives what was claimed ahead to other runners, if no worker was free for
+    /// a while.
+    fn give_back_unserved(&mut self) {
+        let now = Instant::now();
+        let Some(ahead) = &mut self.ahead else { return };
+        if self.has_company && ahead.allowed(now) == 0 {
+            let now = self.clock.now();
+            for job in self.pool.take_back() {
+                self.scheduler.give_back(job.claim, "no worker was free for it", now);
+            }
+        }
     }
 
     fn settle_left(&mut self) -> Result<Vec<Recovered>, recover::Error> {

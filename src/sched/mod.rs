@@ -100,6 +100,16 @@ impl Scheduler {
         }
     }
 
+    /// Has it have at most `capacity` jobs in hand from now on. What it has stays.
+    pub const fn limit(&mut self, capacity: usize) {
+        self.capacity = capacity;
+    }
+
+    /// Tells whether it would take another job.
+    pub fn has_room(&self) -> bool {
+        self.in_hand.len() < self.capacity
+    }
+
     /// How many jobs are claimed and not known to have ended.
     pub fn in_hand(&self) -> usize {
         self.in_hand.len()

@@ -10,6 +10,9 @@
 //! slows down everything else on the machine. While the workers have enough to
 //! do, a runner therefore waits for more results, until the queue is low or a
 //! moment has passed.
+//!
+//! What is claimed ahead keeps workers from waiting for the disk, and others
+//! from the job. Only short jobs are worth that ([`Ahead`]).
 
 use std::time::{Duration, Instant};
 
@@ -57,11 +60,85 @@ impl Pace {
     }
 }
 
+/// How many jobs a runner claims ahead of its workers, if nobody says: a
+/// quarter of what ended within the last second. Where jobs are short that is as
+/// many as there may be; a job behind long ones stays in the table, where it is
+/// anybody's, until a worker is free.
+#[derive(Debug)]
+pub struct Ahead {
+    most: usize,
+    /// When the second began whose ends are counted.
+    since: Instant,
+    ended: usize,
+    ended_before: usize,
+}
+
+impl Ahead {
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Never more than `most`, and none as long as nothing has ended.
+    pub const fn new(most: usize, now: Instant) -> Self {
+        Self { most, since: now, ended: 0, ended_before: 0 }
+    }
+
+    /// Takes note of the end of a job.
+    pub fn note_end(&mut self, now: Instant) {
+        self.go_on(now);
+        self.ended += 1;
+    }
+
+    /// How many jobs may be claimed ahead.
+    pub fn allowed(&mut self, now: Instant) -> usize {
+        self.go_on(now);
+        (self.ended.max(self.ended_before) / 4).min(self.most)
+    }
+
+    fn go_on(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.since);
+        if passed >= Self::SECOND {
+            self.ended_before = if passed < 2 * Self::SECOND { self.ended } else { 0 };
+            self.ended = 0;
+            self.since = now;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
+
+    /// What may be claimed ahead by four workers after each of some jobs of a length.
+    fn ahead(length: Duration) -> Vec<usize> {
+        let mut now = Instant::now();
+        let mut ahead = Ahead::new(16, now);
+        let mut allowed = vec![ahead.allowed(now)];
+        for _ in 0..100 {
+            now += length;
+            for _ in 0..4 {
+                ahead.note_end(now);
+            }
+            allowed.push(ahead.allowed(now));
+        }
+        allowed
+    }
+
+    #[test]
+    fn short_jobs_are_claimed_ahead_and_long_ones_are_not() {
+        let short = ahead(2 * MS);
+        assert_eq!(short[0], 0, "nothing is known of them yet");
+        assert!(short[16..].iter().all(|allowed| *allowed == 16), "{short:?}");
+        let half_a_second = ahead(500 * MS);
+        assert!(half_a_second[4..].iter().all(|allowed| (1..=3).contains(allowed)));
+        let long = ahead(Duration::from_mins(1));
+        assert!(long.iter().all(|allowed| *allowed <= 1), "{long:?}");
+        let now = Instant::now();
+        let mut ahead = Ahead::new(16, now);
+        (0..100).for_each(|_| ahead.note_end(now));
+        assert_eq!(ahead.allowed(now + 1_500 * MS), 16);
+        assert_eq!(ahead.allowed(now + 4_000 * MS), 0, "nothing ended for a while");
+    }
 
     /// Commits of `held` with `free` between them; the pauses that were asked for.
     fn run(held: Duration, free: Duration) -> Vec<Duration> {

@@ -39,6 +39,8 @@ pub struct Settings {
     pub db: PathBuf,
     /// How many jobs it has in hand at most.
     pub capacity: usize,
+    /// Whether it has that many also where jobs are long.
+    pub steady: bool,
     /// The longest sleep between two looks at the database.
     pub poll_interval: Duration,
     /// When it ends by itself.

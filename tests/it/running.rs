@@ -26,7 +26,8 @@ fn busy_runner(desk: &Desk, options: &[&str]) -> Runner {
     for _ in 0..3 {
         desk.add(&[], &gated());
     }
-    let runner = desk.run(&[&["--workers", "1"], options].concat());
+    let queue = if options.contains(&"--queue-size") { &[][..] } else { &["--queue-size", "4"] };
+    let runner = desk.run(&[&["--workers", "1"], queue, options].concat());
     desk.wait_for_states(&["running", "dispatched", "dispatched"]);
     runner
 }

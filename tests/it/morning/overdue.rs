@@ -43,7 +43,7 @@ fn what_waits_behind_a_paused_group_or_a_busy_worker_says_so() {
     desk.add(&["--group", "g"], "true");
     desk.ok(&["group", "pause", "g"]);
     desk.add(&[], "true");
-    let _runner = desk.run(&["--workers", "1"]);
+    let _runner = desk.run(&["--workers", "1", "--queue-size", "4"]);
     desk.wait_for_states(&["running", "ready", "dispatched"]);
     let said = desk.ax(&[&NOW[..], &["-o", "jsonl"]].concat());
     assert_eq!(said.exit, 1);

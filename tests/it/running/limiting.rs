@@ -82,7 +82,7 @@ fn what_was_claimed_of_a_group_is_not_started_once_the_group_is_paused() {
         desk.add(&["-g", "g"], &gate("go"));
     }
     desk.add(&["-p", "1"], "true");
-    let _runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);
+    let _runner = desk.run(&["--workers", "1", "--queue-size", "4", "--poll-interval", "1h"]);
     desk.wait_for_states(&["running", "dispatched", "dispatched", "dispatched", "dispatched"]);
     desk.ok(&["group", "pause", "g"]);
     desk.wait_for_states(&["running", "ready", "ready", "ready", "dispatched"]);
@@ -99,7 +99,7 @@ fn what_was_claimed_of_a_group_goes_back_when_its_limit_is_lowered() {
     for _ in 0..4 {
         desk.add(&["-g", "g"], &gate("go"));
     }
-    let _runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);
+    let _runner = desk.run(&["--workers", "1", "--queue-size", "4", "--poll-interval", "1h"]);
     desk.wait_for_states(&["running", "dispatched", "dispatched", "dispatched"]);
     desk.ok(&["group", "set", "g", "--parallel", "1"]);
     desk.wait_for_states(&["running", "ready", "ready", "ready"]);

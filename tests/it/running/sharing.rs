@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::super::harness::ledger::noted;
-use super::super::harness::{Desk, ended};
+use super::super::harness::{Desk, ended, gate};
 use super::gated;
 
 fn add_many(desk: &Desk, count: usize) {
@@ -88,4 +88,39 @@ fn five_runners_that_start_at_once_run_what_was_lost_once_more() {
     }
     assert!(desk.jobs().iter().all(|job| job["status"] == "success" && job["attempts"] == 2));
     assert_eq!(desk.ledger().starts().len(), 6);
+}
+
+#[test]
+fn what_a_busy_runner_has_no_worker_for_is_run_by_another() {
+    let desk = Desk::new();
+    desk.add(&[], &gate("go"));
+    let _busy = desk.run(&["--workers", "1"]);
+    desk.wait_for_states(&["running"]);
+    for _ in 0..4 {
+        desk.add(&["--mutex", "m"], "true");
+    }
+    let _free = desk.run(&["--workers", "1"]);
+    desk.wait_for_states(&["running", "success", "success", "success", "success"]);
+    desk.open("go");
+    desk.wait_for_states(&["success"; 5]);
+}
+
+#[test]
+fn what_was_claimed_behind_short_jobs_goes_back_when_a_long_one_comes_before_it() {
+    let desk = Desk::new();
+    for _ in 0..40 {
+        desk.add(&["-p", "9"], "true");
+    }
+    let long = desk.add(&["-p", "8"], &gate("go"));
+    for _ in 0..2 {
+        desk.add(&["-p", "7"], "true");
+    }
+    let _busy = desk.run(&["--workers", "1"]);
+    desk.wait_until("the long one runs", || desk.job(long)["status"] == "running");
+    let _free = desk.run(&["--workers", "1"]);
+    let states = || desk.states()[41..].to_vec();
+    desk.wait_until("another runner has taken the rest", || states() == ["success", "success"]);
+    assert_eq!(desk.job(long)["status"], "running");
+    desk.open("go");
+    desk.wait_for_states(&["success"; 43]);
 }

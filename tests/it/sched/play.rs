@@ -34,6 +34,7 @@ pub(super) struct Setting {
     pub(super) on_stop: OnStop,
     pub(super) workers: usize,
     pub(super) capacity: usize,
+    pub(super) steady: bool,
     pub(super) poll_interval: Duration,
     pub(super) scope: Option<FlowRunId>,
 }
@@ -61,6 +62,7 @@ impl Setting {
             on_stop: OnStop::Wait(None),
             workers: 1,
             capacity: 5,
+            steady: true,
             poll_interval: Duration::from_hours(1),
             scope: None,
         };
@@ -111,6 +113,7 @@ impl Setting {
             runner: self.runner,
             db: self.desk.db().to_owned(),
             capacity: self.capacity,
+            steady: self.steady,
             poll_interval: self.poll_interval,
             until: self.until,
             on_stop: self.on_stop,
