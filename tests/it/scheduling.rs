@@ -244,7 +244,8 @@ fn a_crontab_of_the_system_is_for_the_user_that_it_names() {
     let text = "@daily nobody-of-that-name run-parts x\n";
     let said = desk.typing(&["schedule", "import", "--system", "-"], text);
     assert_eq!(said.exit, 2);
-    assert!(said.err.starts_with("ax: stdin:1: the job is to run as `nobody-of-that-name`"));
+    let want = "ax: stdin:1: the job is to run as `nobody-of-that-name`, who is somebody else\n";
+    assert!(said.err.starts_with(want), "{}", said.err);
     let user = desk.typing(&["schedule", "import", "-"], "@daily root run-parts x\n");
     assert!(user.err.contains("--system reads those"), "{}", user.err);
 }

@@ -67,7 +67,7 @@ fn check_user(line: &CronLine, source: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let (line, user) = (line.line, user.escape_debug());
-    let message = format!("{source}:{line}: the job is to run as `{user}`, who somebody else is");
+    let message = format!("{source}:{line}: the job is to run as `{user}`, who is somebody else");
     Err(Failure::usage(message).hint(format!("let `{user}` import it")))
 }
 
