@@ -205,7 +205,11 @@ fn size(value: fields::Value<'_>) -> Result<String, String> {
         return Err(value.is_not("a size such as \"64M\""));
     };
     match output::size(text) {
-        Some(_) => Ok(text.to_owned()),
+        Some(size) if size >= output::LEAST_LIMIT => Ok(text.to_owned()),
+        Some(_) => Err(format!(
+            "`{text}` is less than can be kept of an output; the smallest limit is `{}K`",
+            output::LEAST_LIMIT >> 10
+        )),
         None => Err(format!(
             "`{}` is no size; these are: `65536`, `512K`, `64M`, `2G`",
             text.escape_debug()

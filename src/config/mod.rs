@@ -252,6 +252,7 @@ mod tests {
             ("AX_COLOR", "red", "AX_COLOR: `red` is none of auto, always, never"),
             ("AX_DEFAULT_MAX_RETRIES", "x", "AX_DEFAULT_MAX_RETRIES: a number is needed here"),
             ("AX_DEFAULT_TIMEOUT", "soon", "AX_DEFAULT_TIMEOUT: `soon` is not a duration"),
+            ("AX_OUTPUT_LIMIT", "0", "AX_OUTPUT_LIMIT: `0` is less than can be kept"),
         ] {
             let failure = load(None, &[(name, value)]).expect_err(name);
             assert!(failure.message.starts_with(told), "{}", failure.message);
@@ -260,6 +261,22 @@ mod tests {
         assert_eq!(group.defaults().group.as_deref(), Some("7"));
         let unset = load(None, &[("AX_DEFAULT_PRIORITY", "")]).expect("empty says nothing");
         assert_eq!(unset.defaults(), Settings::default());
+    }
+
+    #[test]
+    fn a_limit_of_output_that_cannot_be_kept_names_the_smallest_that_can() {
+        for small in ["0", "1", "1K", "255K", "262143"] {
+            let failure = load(Some(&format!("output_limit = '{small}'\n")), &[]);
+            let message = failure.expect_err(small).message;
+            let told = format!(
+                "`{small}` is less than can be kept of an output; the smallest limit is `256K`"
+            );
+            assert!(message.contains(&told), "{message}");
+        }
+        for fitting in ["256K", "262144", "1M"] {
+            let config = load(Some(&format!("output_limit = '{fitting}'\n")), &[]);
+            assert_eq!(config.expect(fitting).output_limit(), Some(fitting));
+        }
     }
 
     #[test]

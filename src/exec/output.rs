@@ -7,8 +7,9 @@ pub const SHORT: u64 = 8 * 1024;
 /// How many bytes of an output are kept when nobody says otherwise.
 pub const LIMIT: u64 = 64 * 1024 * 1024;
 
-/// The smallest limit that can be kept, see [`crate::exec::spool`].
-pub(super) const LEAST_LIMIT: u64 = 256 * 1024;
+/// The smallest limit that can be kept, with a beginning and an end: see
+/// [`crate::exec::spool`].
+pub const LEAST_LIMIT: u64 = 256 * 1024;
 
 /// How many bytes of an output's end are looked at for its last line.
 pub(super) const TAIL: u64 = 16 * 1024;

@@ -11,7 +11,8 @@
 //! out as a hole (`FALLOC_FL_PUNCH_HOLE`; ext4, xfs, btrfs and tmpfs have it):
 //! the length still tells how much was written, the disk holds the first
 //! quarter and the latest part, and [`super::kept::Kept`] reads over the hole.
-//! A file system without holes keeps everything.
+//! Of less than [`output::LEAST_LIMIT`] there would be no beginning, or more
+//! than the limit. A file system without holes keeps everything.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -358,6 +359,23 @@ mod tests {
         let left_out: usize = left_out.parse().expect("a number");
         assert_eq!(head.len() + left_out + tail.len(), written);
         assert!(head.len() as u64 >= limit / 8 && tail.len() as u64 >= limit / 2);
+    }
+
+    #[test]
+    fn the_smallest_limit_and_what_is_little_more_are_kept_with_a_beginning_and_an_end() {
+        for limit in [output::LEAST_LIMIT, output::LEAST_LIMIT + 1, 300_000] {
+            for length in [limit + 1, limit + GRAIN / 2, 2 * limit - 1, 10 * limit] {
+                let mut bench = Bench::new(limit);
+                bench.job_writes(&vec![b'.'; usize::try_from(length).expect("little")]);
+                let captured = bench.spool.capture(&bench.output(), false);
+                assert_eq!(captured.written, length);
+                let mut kept = Vec::new();
+                Kept::open(&bench.output()).expect("open").read_to_end(&mut kept).expect("read");
+                let count: u64 = kept.iter().map(|byte| u64::from(*byte == b'.')).sum();
+                assert!(kept.starts_with(b".") && kept.ends_with(b"."));
+                assert!((limit / 2..=limit).contains(&count), "{limit}, {length}: {count}");
+            }
+        }
     }
 
     #[test]

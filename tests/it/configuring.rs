@@ -103,8 +103,19 @@ fn a_runner_works_as_it_is_configured() {
     assert_eq!(runners["runners"][0]["workers"], 1, "{runners}");
     assert_eq!(runner.exit(), 0);
     let log = desk.ax(&["logs", "1"]);
-    assert!(log.out.len() < 400_000, "{}", log.out.len());
+    let marked = "[ax: 3000000 bytes left out]".len() + 2;
+    assert!(log.out.len() <= 256 * 1024 + marked, "{}", log.out.len());
     assert_eq!(desk.job(1)["attempts_history"][0]["output_bytes"], 3_000_000);
+}
+
+#[test]
+fn a_limit_of_output_that_would_not_be_kept_is_refused() {
+    let desk = Desk::new();
+    let refused = said(desk.command(&["run", "--until-idle"]).env("AX_OUTPUT_LIMIT", "1K"));
+    let want = "ax: AX_OUTPUT_LIMIT: `1K` is less than can be kept of an output; the smallest \
+                limit is `256K`\n";
+    assert!(refused.err.starts_with(want), "{}", refused.err);
+    assert_eq!(refused.exit, 2);
 }
 
 #[test]
