@@ -59,8 +59,9 @@
 //!   trigger) enters the job in one table; draining it, in the transaction of
 //!   the turn, is the only way in which a job starts or stops waiting.
 //! - **A start is a row.** The next start of a schedule stands among the jobs;
-//!   the turn in which it is due puts the one after it in. A unique index has
-//!   one start for each time that is due.
+//!   the turn in which it is due puts the one after it in, and whoever cancels
+//!   it before does so at once. A unique index has one start for each time that
+//!   is due.
 //! - **Who lives is proved.** Runners and supervisors hold a lock as long as
 //!   they live; the kernel lets go of it. No time-out decides that somebody is dead.
 //! - **A start leaves a trace first.** A supervisor writes its intent into its

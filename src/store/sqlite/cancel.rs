@@ -7,7 +7,7 @@
 
 use rusqlite::{Connection, Transaction, named_params};
 
-use super::{Fallible, control, edges, judge};
+use super::{Fallible, control, edges, judge, schedule};
 use crate::job::{Claim, Event, JobId, RunnerId, State, Timestamp};
 use crate::store::{Asked, Cancel, Cancelling, Error};
 
@@ -30,6 +30,9 @@ pub(super) fn cancel(
         one(tx, job, reason, now, &mut all)?;
     }
     judge::drain(tx, now, judge::PER_TURN, &mut all.moved)?;
+    if schedule::succeed(tx, now)? {
+        judge::drain(tx, now, judge::PER_TURN, &mut all.moved)?;
+    }
     Ok(all)
 }
 

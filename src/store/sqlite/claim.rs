@@ -39,7 +39,7 @@ pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -
     }
     gates::drain(tx, gates::PER_TURN)?;
     claim(tx, turn, envs, &mut turned)?;
-    turned.next_due = next_due(tx, turn.scope)?.filter(|due| *due > turn.now);
+    turned.next_due = next_due(tx, turn)?;
     turned.more = is_work(tx, turn)?;
     turned.cancels = cancel::marked(tx, turn.runner)?;
     turned.hooks_owed = hooks::are_owed(tx, turn.scope)?;
@@ -51,7 +51,7 @@ pub(super) fn look(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<
     if is_work(connection, turn)? {
         return Ok(None);
     }
-    let next_due = next_due(connection, turn.scope)?;
+    let next_due = next_due(connection, turn)?;
     let cancels = cancel::marked(connection, turn.runner)?;
     let hooks_owed = hooks::are_owed(connection, turn.scope)?;
     Ok(Some(Turned { cancels, next_due, hooks_owed, quiet: true, ..Turned::default() }))
@@ -125,27 +125,36 @@ fn release(tx: &Transaction<'_>, now: Timestamp) -> Fallible<()> {
     Ok(())
 }
 
+/// Of a schedule the next start may be none that waits for its time: a person
+/// can have ended it, started it or put it off.
 pub(super) const NEXT_DUE: &str = concat!(
     "
-    SELECT min(",
+    SELECT min(at) FROM (
+        SELECT min(",
     due!(),
-    ") FROM ax_jobs
-    WHERE status IN ('pending', 'failed') AND waits_on IS NULL"
+    ") AS at FROM ax_jobs
+        WHERE status IN ('pending', 'failed') AND waits_on IS NULL
+        UNION ALL
+        SELECT min(next_at) FROM ax_schedules WHERE next_at IS NOT NULL)"
 );
 
 pub(super) const NEXT_DUE_IN_SCOPE: &str = "
-    SELECT min(scheduled_at) FROM ax_jobs
-    WHERE flow_run = :scope AND status IN ('pending', 'failed') AND waits_on IS NULL";
+    SELECT min(at) FROM (
+        SELECT min(scheduled_at) AS at FROM ax_jobs
+        WHERE flow_run = :scope AND status IN ('pending', 'failed') AND waits_on IS NULL
+        UNION ALL
+        SELECT min(next_at) FROM ax_schedules WHERE next_at IS NOT NULL)";
 
-/// When the next job becomes due that waits for its time alone.
-fn next_due(connection: &Connection, scope: Option<FlowRunId>) -> Fallible<Option<Timestamp>> {
-    let due = match scope {
+/// When the next job becomes due that waits for its time alone, or the next
+/// start of a schedule, if that lies ahead.
+fn next_due(connection: &Connection, turn: &Turn<'_>) -> Fallible<Option<Timestamp>> {
+    let due: Option<Timestamp> = match turn.scope {
         None => connection.prepare_cached(NEXT_DUE)?.query_row([], |row| row.get(0)),
-        Some(_) => connection
+        Some(scope) => connection
             .prepare_cached(NEXT_DUE_IN_SCOPE)?
             .query_row(named_params! { ":scope": scope }, |row| row.get(0)),
-    };
-    Ok(due?)
+    }?;
+    Ok(due.filter(|due| *due > turn.now))
 }
 
 /// Which jobs a runner may take.

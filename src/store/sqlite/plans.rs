@@ -100,6 +100,11 @@ fn a_start_whose_time_has_come_is_found_by_it() {
     assert_uses(schedule::IS_DUE, "ax_schedules_updated");
     assert_uses(schedule::SET_BACK, "ax_schedules_updated");
     assert_uses(schedule::DUE, "ax_schedules_next");
+    assert_uses(schedule::ENDED, "ax_schedules_next");
+    assert_uses(schedule::ENDED, "ax_jobs_flow_run");
+    for sql in [claim::NEXT_DUE, claim::NEXT_DUE_IN_SCOPE] {
+        assert_uses(sql, "ax_schedules_next");
+    }
     assert!(!plan(schedule::DUE).contains("TEMP B-TREE"));
 }
 

@@ -2,8 +2,8 @@
 //! the one after it is put in, in the transaction of the same turn.
 //!
 //! [`stored`] reads the rows, [`starts`] puts starts in and takes them back,
-//! [`mod@advance`] is what a turn does about those whose time has come; here are
-//! the verbs of people.
+//! [`mod@advance`] is what a turn does about those whose time has come, and what
+//! is done when a person cancels one before; here are the verbs of people.
 
 mod advance;
 mod starts;
@@ -15,7 +15,7 @@ use super::{Fallible, judge};
 use crate::job::{Chain, Event, NewSchedule, Overlap, Recurrence, Timestamp};
 use crate::store::{Error, Moved, Scheduled};
 
-pub(super) use self::advance::{advance, is_due};
+pub(super) use self::advance::{advance, is_due, succeed};
 use self::starts::{drop_run, point_to, put_in};
 pub(super) use self::starts::{next_free, run_jobs};
 pub(super) use self::stored::{Stored, all, read_all};
@@ -23,7 +23,7 @@ use self::stored::{Written, find, known, with_jobs};
 
 #[cfg(test)]
 pub(super) use self::{
-    advance::{DUE, IS_DUE, SET_BACK},
+    advance::{DUE, ENDED, IS_DUE, SET_BACK},
     starts::{IS_STARTED, LATEST, OPEN_JOBS, RUN_JOBS},
 };
 

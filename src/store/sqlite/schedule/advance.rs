@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Transaction, named_params};
 
+use super::stand;
 use super::starts::{
     before, drop_run, is_started, move_run, next_free, point_to, put_in, queue_behind,
 };
@@ -46,19 +47,39 @@ pub(in crate::store::sqlite) fn advance(
     if !is_due(tx, now)? {
         return Ok(());
     }
-    for stored in some(tx, DUE, now)? {
+    for stored in some(tx, DUE, PER_TURN, now)? {
         stored.act(tx, now, turned, Stored::go_on)?;
     }
-    for stored in some(tx, SET_BACK, now)? {
+    for stored in some(tx, SET_BACK, PER_TURN, now)? {
         stored.act(tx, now, turned, Stored::follow_clock)?;
     }
     Ok(())
 }
 
-fn some(tx: &Transaction<'_>, sql: &str, now: Timestamp) -> Fallible<Vec<Stored>> {
+pub(in crate::store::sqlite) const ENDED: &str = "
+    SELECT * FROM ax_schedules
+    WHERE next_at > :now AND NOT EXISTS (
+        SELECT 1 FROM ax_jobs
+        WHERE flow_run = next_run AND status NOT IN ('success', 'dead', 'cancelled', 'skipped'))
+    ORDER BY next_at";
+
+/// Puts the one after it in for each next start that ended before its time; its
+/// time is not started again. Tells whether there was one.
+pub(in crate::store::sqlite) fn succeed(tx: &Transaction<'_>, now: Timestamp) -> Fallible<bool> {
+    let ended = some(tx, ENDED, usize::MAX, now)?;
+    for Stored { schedule, .. } in &ended {
+        // One that cannot be read is paused when its time comes.
+        if let Ok(recurrence) = &schedule.recurrence {
+            stand(tx, &schedule.name, recurrence, &schedule.chain, now)?;
+        }
+    }
+    Ok(!ended.is_empty())
+}
+
+fn some(tx: &Transaction<'_>, sql: &str, most: usize, now: Timestamp) -> Fallible<Vec<Stored>> {
     let mut query = tx.prepare_cached(sql)?;
     let rows = query.query_map(named_params! { ":now": now }, read)?;
-    Ok(rows.take(PER_TURN).collect::<rusqlite::Result<_>>()?)
+    Ok(rows.take(most).collect::<rusqlite::Result<_>>()?)
 }
 
 /// What is done to a schedule, and to the start of it that stands among the jobs.

@@ -10,7 +10,7 @@ use ax_scheduler::job::{
     CatchUp, Chain, JobId, Kind, NewJob, NewSchedule, Outcome, Overlap, ParentRef, Recurrence,
     Schedule, State, Timestamp, Timetable, Verdict,
 };
-use ax_scheduler::store::{Error, Query, Selector, Turn};
+use ax_scheduler::store::{Cancel, Error, Query, Selector, Turn};
 
 use crate::store::bench::{Bench, ROOM, START, a_runner, named};
 
@@ -30,7 +30,13 @@ promises![
     what_is_made_up_for_goes_one_after_the_other_unless_it_may_overlap,
     after_three_days_a_start_that_had_not_ended_still_counts,
     a_chain_starts_as_a_whole_with_each_start,
-    a_start_that_a_person_cancelled_ends_no_schedule,
+    a_start_that_was_cancelled_by_hand_ends_no_schedule,
+    a_start_that_a_person_cancels_is_followed_by_the_one_after_it_at_once,
+    a_chain_of_which_a_person_cancels_all_is_followed_by_the_next_one,
+    a_start_of_which_a_part_may_still_run_is_the_next_one,
+    nothing_is_made_up_for_in_the_place_of_a_start_that_a_person_cancelled,
+    a_start_that_a_person_cancels_late_is_followed_when_it_is_due,
+    the_time_of_a_next_start_that_does_not_wait_for_it_is_one_to_wake_for,
     a_start_that_a_person_holds_is_left_alone,
     a_paused_schedule_starts_nothing_and_goes_on_when_it_is_resumed,
     a_paused_schedule_stays_so_when_it_is_replaced,
@@ -82,6 +88,11 @@ impl Bench {
         let jobs = self.store.list(&Query::default()).expect("an answer");
         let minutes = |time: Timestamp| (time.millis() - FIRST.millis()) / 60_000;
         jobs.iter().map(|job| (minutes(job.scheduled_at), job.state)).collect()
+    }
+
+    /// A person cancels a job.
+    fn cancel(&mut self, job: JobId) {
+        self.store.cancel(&[job], &Cancel::default(), self.now).expect("cancelled");
     }
 
     fn claim_all(&mut self) -> Vec<JobId> {
@@ -287,14 +298,83 @@ fn a_chain_starts_as_a_whole_with_each_start(bench: &mut Bench) {
     assert_eq!(skipped, [State::Skipped; 3], "no job of a skipped start runs, not even `tidy`");
 }
 
-fn a_start_that_a_person_cancelled_ends_no_schedule(bench: &mut Bench) {
-    bench.schedule(NewSchedule { recurrence: plain().recurrence, ..plain() });
+fn a_start_that_was_cancelled_by_hand_ends_no_schedule(bench: &mut Bench) {
+    bench.schedule(plain());
     let by_hand = rusqlite::Connection::open(bench.path()).expect("it opens");
     by_hand.execute("UPDATE ax_jobs SET status = 'cancelled' WHERE id = 1", []).expect("written");
     bench.pass(MINUTE);
     assert!(bench.claim_all().is_empty());
     bench.pass(MINUTE);
     assert_eq!(bench.claim_all(), [JobId(2)]);
+}
+
+fn a_start_that_a_person_cancels_is_followed_by_the_one_after_it_at_once(bench: &mut Bench) {
+    for overlap in Overlap::ALL {
+        *bench = Bench::sqlite();
+        bench.schedule(schedule("tick", CatchUp::All, overlap));
+        for id in 1..=2 {
+            bench.cancel(JobId(id));
+            let due = FIRST.plus(MINUTE * u32::try_from(id).expect("small"));
+            let next = NextStart { due, jobs: vec![JobId(id + 1)] };
+            assert_eq!(bench.next("tick"), Some(next), "{overlap}");
+        }
+        for _ in 0..2 {
+            bench.pass(MINUTE);
+            assert!(bench.claim_all().is_empty(), "{overlap}: nothing for the cancelled times");
+        }
+        bench.pass(MINUTE);
+        assert_eq!(bench.claim_all(), [JobId(3)], "{overlap}");
+        let want = [(3, State::Pending), (2, State::Dispatched)];
+        assert_eq!(bench.starts()[2..], [want[1], want[0]], "{overlap}");
+    }
+}
+
+fn a_chain_of_which_a_person_cancels_all_is_followed_by_the_next_one(bench: &mut Bench) {
+    let parents = vec![(ParentRef::InBatch(0), Kind::After)];
+    let jobs = vec![named("fetch"), NewJob { parents, ..named("clean") }];
+    bench.schedule(NewSchedule { chain: Chain { jobs, ..Chain::default() }, ..plain() });
+    bench.cancel(JobId(1));
+    assert_eq!(bench.state(JobId(2)), State::Skipped);
+    let next = bench.next("tick").expect("a start");
+    assert_eq!(next, NextStart { due: FIRST.plus(MINUTE), jobs: vec![JobId(3), JobId(4)] });
+    bench.pass(2 * MINUTE);
+    assert_eq!(bench.claim_all(), [JobId(3)], "the new one was judged");
+}
+
+fn a_start_of_which_a_part_may_still_run_is_the_next_one(bench: &mut Bench) {
+    let chain = Chain { jobs: vec![named("one"), named("other")], ..Chain::default() };
+    bench.schedule(NewSchedule { chain, ..plain() });
+    bench.cancel(JobId(1));
+    assert_eq!(bench.next("tick").expect("a start").due, FIRST);
+    bench.pass(MINUTE);
+    assert_eq!(bench.claim_all(), [JobId(2)]);
+}
+
+fn nothing_is_made_up_for_in_the_place_of_a_start_that_a_person_cancelled(bench: &mut Bench) {
+    bench.schedule(schedule("tick", CatchUp::All, Overlap::Allow));
+    bench.cancel(JobId(1));
+    bench.pass(4 * MINUTE);
+    bench.turn(ROOM);
+    let minutes: Vec<_> = bench.starts().into_iter().map(|(minute, _)| minute).collect();
+    assert_eq!(minutes, [0, 4, 1, 2, 3]);
+}
+
+fn a_start_that_a_person_cancels_late_is_followed_when_it_is_due(bench: &mut Bench) {
+    bench.schedule(plain());
+    bench.pass(MINUTE);
+    bench.cancel(JobId(1));
+    assert_eq!(bench.next("tick").expect("a start").jobs, [JobId(1)], "no runner was there");
+    bench.turn(ROOM);
+    let next = NextStart { due: FIRST.plus(MINUTE), jobs: vec![JobId(2)] };
+    assert_eq!(bench.next("tick"), Some(next));
+}
+
+fn the_time_of_a_next_start_that_does_not_wait_for_it_is_one_to_wake_for(bench: &mut Bench) {
+    bench.schedule(plain());
+    bench.store.hold(&[JobId(1)], START).expect("held");
+    assert_eq!(bench.turn(ROOM).next_due, Some(FIRST));
+    bench.add(named("other"));
+    assert_eq!(bench.turn(ROOM).next_due, Some(FIRST), "also for who has something to write");
 }
 
 fn a_start_that_a_person_holds_is_left_alone(bench: &mut Bench) {
