@@ -162,9 +162,10 @@ mod tests {
 
     #[test]
     fn a_hook_is_told_what_its_help_says() {
-        use crate::job::hook::Ending;
+        use crate::job::hook::{Ending, HookId};
         use crate::job::{JobId, State};
         let ending = Ending {
+            hook: HookId(1),
             job: JobId(1),
             name: None,
             key: None,

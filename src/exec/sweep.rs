@@ -1,4 +1,5 @@
-//! Stopping what a dead supervisor has left running.
+//! Stopping what a dead supervisor, or the killed process of a hook, has left
+//! running.
 //!
 //! Nobody may start a job again while parts of its last attempt run. Whoever
 //! finds a supervisor dead looks for what it had started, by two traces that
@@ -9,6 +10,9 @@
 //!   it counts only while the dead supervisor has not been waited for, or
 //!   together with the process group of the job;
 //! - the environment: `AX_JOB_ID`, `AX_ATTEMPT` and `AX_DB` as the job got them.
+//!
+//! What a hook had started is found by its environment alone: `AX_HOOK_ID` and
+//! `AX_DB`, and `AX_JOB_ID`, since a job that the hook adds inherits the others.
 //!
 //! What descends from a process that was found is found with it. A process
 //! that left the session, cleaned its environment and lost its parent is not.
@@ -22,14 +26,15 @@ use rustix::process::Signal;
 
 use super::process::{self, Identity, Stat};
 use crate::crash;
-use crate::job::{Claim, EnvBlock, Process};
+use crate::job::hook::OpenHook;
+use crate::job::{Claim, EnvBlock, JobId, Process};
 
 /// Between two rounds: killed processes need a moment to be gone.
 const ROUND: Duration = Duration::from_millis(10);
 /// So many are a moment.
 const ROUNDS: u32 = 25;
 
-/// By what the processes of an attempt are known.
+/// By what the processes of an attempt, or of a hook, are known.
 #[derive(Clone, Debug)]
 pub struct Trace {
     supervisor: Identity,
@@ -46,17 +51,21 @@ impl Trace {
         process: Option<Process>,
         db: Option<&[u8]>,
     ) -> Self {
-        let marks = db.map_or_else(Vec::new, |db| {
-            vec![
-                format!("AX_JOB_ID={}", claim.job).into_bytes(),
-                format!("AX_ATTEMPT={}", claim.attempt).into_bytes(),
-                [b"AX_DB=", db].concat(),
-            ]
-        });
+        let attempt = format!("AX_ATTEMPT={}", claim.attempt);
+        let marks = db.map_or_else(Vec::new, |db| marks(claim.job, attempt, db));
         Self { supervisor, process, marks }
     }
 
-    /// The processes of the attempt that still run.
+    /// The trace of a hook, with the `AX_DB` it saw.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be read.
+    pub fn of_hook(hook: &OpenHook, db: &[u8]) -> io::Result<Self> {
+        let marks = marks(hook.job, format!("AX_HOOK_ID={}", hook.id), db);
+        Ok(Self { supervisor: nobody()?, process: None, marks })
+    }
+
+    /// Its processes that still run.
     ///
     /// # Errors
     /// When `/proc` cannot be read.
@@ -109,17 +118,26 @@ impl Trace {
     }
 }
 
+/// What stands in the environment of what was started for a job.
+fn marks(job: JobId, own: String, db: &[u8]) -> Vec<Vec<u8>> {
+    vec![format!("AX_JOB_ID={job}").into_bytes(), own.into_bytes(), [b"AX_DB=", db].concat()]
+}
+
+/// Stands for a supervisor of which nothing is known.
+fn nobody() -> io::Result<Identity> {
+    Ok(Identity { pid: 0, start_time: 0, boot_id: process::boot_id()? })
+}
+
 /// Tells whether a process runs that has the environment of an attempt, for
 /// when there is no journal that could tell.
 ///
 /// # Errors
 /// When `/proc` cannot be read.
 pub fn is_seen(claim: Claim, db: &[u8]) -> io::Result<bool> {
-    let nobody = Identity { pid: 0, start_time: 0, boot_id: process::boot_id()? };
-    Ok(!Trace::new(nobody, claim, None, Some(db)).survivors()?.is_empty())
+    Ok(!Trace::new(nobody()?, claim, None, Some(db)).survivors()?.is_empty())
 }
 
-/// Kills the survivors of an attempt until none is left, but not longer than a
+/// Kills the survivors of an attempt, or of a hook, until none is left, but not longer than a
 /// moment; gives those that are. One can be another user's, or wait for a
 /// device that does not answer.
 ///

@@ -69,6 +69,8 @@ impl fmt::Display for HookId {
 /// The end that a hook is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
+    /// The hook.
+    pub hook: HookId,
     /// The job; of a run of a flow the one that decided how it ended.
     pub job: JobId,
     /// What people call the job.
@@ -103,6 +105,7 @@ impl Ending {
         let text = |text: &Option<String>| text.clone().unwrap_or_default().into_bytes();
         let took = self.took.map(|took| format!("{:.3}", took.as_secs_f64()));
         let variables = [
+            ("AX_HOOK_ID", self.hook.to_string().into_bytes()),
             ("AX_JOB_ID", self.job.to_string().into_bytes()),
             ("AX_JOB_NAME", text(&self.name)),
             ("AX_JOB_KEY", text(&self.key)),
@@ -203,6 +206,7 @@ mod tests {
 
     fn ending() -> Ending {
         Ending {
+            hook: HookId(7),
             job: JobId(12),
             name: Some("nightly\0".to_owned()),
             key: None,
@@ -222,6 +226,7 @@ mod tests {
         let env = ending().variables(b"/ax.db", b"copying\nno space\n");
         let get = |name| env.get(name).map(|value| String::from_utf8_lossy(value).into_owned());
         let told = [
+            ("AX_HOOK_ID", "7"),
             ("AX_JOB_ID", "12"),
             ("AX_JOB_NAME", "nightly"),
             ("AX_JOB_KEY", ""),

@@ -2,7 +2,8 @@
 //!
 //! A runner only takes a hook and starts the process that runs it; all else is
 //! that process's. What it was taken for and never begun goes back; what was
-//! begun and has nobody any more is told as unknown, and never begun again.
+//! begun and has nobody any more is stopped, if something of it is left, told as
+//! unknown, and never begun again.
 
 use std::collections::HashMap;
 use std::io;
@@ -112,12 +113,12 @@ pub fn left(
     Ok(left)
 }
 
-/// Gives back what of these was not begun, and tells the rest as unknown. A
-/// process that comes late begins nothing, and one that has recorded its end
-/// meanwhile is believed.
+/// Gives back what of these was not begun; stops what is left of the rest, and
+/// tells them as unknown. A process that comes late begins nothing, and one that
+/// has recorded its end meanwhile is believed: of it nothing is left.
 ///
 /// # Errors
-/// What could not be written.
+/// What could not be written or looked at.
 pub fn settle(
     store: &mut dyn Store,
     scene: &dyn Scene,
@@ -126,10 +127,16 @@ pub fn settle(
 ) -> Result<Vec<OpenHook>, Error> {
     let mut unknown = Vec::new();
     for hook in left {
-        if !hook.begun {
+        if hook.begun {
+            let why = match scene.stop_hook(hook)? {
+                Some(left) => format!("{NOBODY}; {left}"),
+                None => NOBODY.to_owned(),
+            };
+            if store.end_hook(hook.id, &HookEnd::unknown(&why, now))? {
+                unknown.push(*hook);
+            }
+        } else {
             store.give_back_hook(hook.id, hook.owner)?;
-        } else if store.end_hook(hook.id, &HookEnd::unknown(NOBODY, now))? {
-            unknown.push(*hook);
         }
         scene.clear_hook_away(hook.id);
     }

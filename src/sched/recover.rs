@@ -365,7 +365,7 @@ fn note_stuck(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::hook::HookId;
+    use crate::job::hook::{HookId, OpenHook};
     use std::cell::Cell;
 
     const CLAIM: Claim = Claim { job: JobId(1), attempt: 1, owner: RunnerId(1) };
@@ -417,6 +417,10 @@ mod tests {
 
         fn is_hook_alive(&self, _: HookId) -> io::Result<bool> {
             Ok(false)
+        }
+
+        fn stop_hook(&self, _: &OpenHook) -> io::Result<Option<String>> {
+            Ok(None)
         }
 
         fn clear_hook_away(&self, _: HookId) {}

@@ -15,7 +15,7 @@ use crate::exec::process::{Identity, sweep_survivors, undying};
 use crate::exec::spool;
 use crate::exec::sweep::{Trace, is_seen};
 use crate::exec::{lock, process};
-use crate::job::hook::HookId;
+use crate::job::hook::{HookId, OpenHook};
 use crate::job::{Captured, Claim, Process, RunnerId};
 use crate::store::Runner;
 
@@ -66,6 +66,13 @@ pub trait Scene {
     /// # Errors
     /// When that cannot be found out.
     fn is_hook_alive(&self, hook: HookId) -> io::Result<bool>;
+
+    /// Stops what is left of a hook whose process was killed; tells in words what
+    /// does not go.
+    ///
+    /// # Errors
+    /// When it cannot be found out whether something is left.
+    fn stop_hook(&self, hook: &OpenHook) -> io::Result<Option<String>>;
 
     /// Removes what the process left that ran this hook, and was killed.
     fn clear_hook_away(&self, hook: HookId);
@@ -130,8 +137,7 @@ impl Scene for DataDir {
         // What the runner told its jobs: Scheduler::new.
         let db = self.database();
         let db = Some(db.as_os_str().as_bytes());
-        let left = sweep_survivors(&Trace::new(supervisor, claim, process, db))?;
-        Ok((!left.is_empty()).then(|| undying(&left)))
+        sweep(&Trace::new(supervisor, claim, process, db))
     }
 
     fn is_seen(&self, claim: Claim) -> io::Result<bool> {
@@ -158,6 +164,10 @@ impl Scene for DataDir {
         }
     }
 
+    fn stop_hook(&self, hook: &OpenHook) -> io::Result<Option<String>> {
+        sweep(&Trace::of_hook(hook, self.database().as_os_str().as_bytes())?)
+    }
+
     /// One that came late holds its lock as long as it looks.
     fn clear_hook_away(&self, hook: HookId) {
         let path = self.hook_lock(hook);
@@ -175,6 +185,12 @@ impl Scene for DataDir {
         let _ = fs::remove_file(self.wake().join(runner.to_string()));
         let _ = fs::remove_file(self.runner_lock(runner));
     }
+}
+
+/// Stops what a trace leads to; tells in words what does not go.
+fn sweep(trace: &Trace) -> io::Result<Option<String>> {
+    let left = sweep_survivors(trace)?;
+    Ok((!left.is_empty()).then(|| undying(&left)))
 }
 
 /// Tells whether the process of a runner was suspended.

@@ -83,7 +83,7 @@ pub(super) fn begin(
         WHERE id = :hook AND owner = :runner AND started_at IS NULL";
     const READ: &str = "
         SELECT
-            hook.job_id, hook.of_run, hook.status, hook.attempt, hook.exit_code, hook.signal,
+            hook.id, hook.job_id, hook.of_run, hook.status, hook.attempt, hook.exit_code, hook.signal,
             hook.reason, hook.command, hook.timeout, coalesce(hook.cwd, job.cwd) AS cwd,
             job.name, job.key, job.flow, job.max_retries, job.umask, job.extra_env, env.block,
             attempt.started_at, attempt.ended_at
@@ -107,6 +107,7 @@ fn task(row: &Row<'_>) -> rusqlite::Result<HookTask> {
     let started_at: Option<Timestamp> = row.get("started_at")?;
     let ended_at: Option<Timestamp> = row.get("ended_at")?;
     let ending = Ending {
+        hook: row.get("id")?,
         job: row.get("job_id")?,
         name: row::text(row, "name")?,
         key: row::text(row, "key")?,

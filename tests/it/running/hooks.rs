@@ -30,6 +30,7 @@ fn a_hook_is_told_how_its_job_ended_and_its_output_is_shown() {
     let told = std::fs::read_to_string(desk.file("told-1")).expect("it ran");
     let told: Vec<_> = told.lines().collect();
     for line in [
+        "AX_HOOK_ID=1",
         "AX_JOB_ID=1",
         "AX_JOB_NAME=copy",
         "AX_JOB_KEY=k",
@@ -106,6 +107,39 @@ fn a_hook_whose_process_is_killed_is_unknown_and_not_run_again() {
     assert_eq!(desk.hooks(1)[0]["outcome"], "lost");
     desk.run_until_idle();
     assert_eq!(std::fs::read_to_string(desk.file("ran")).expect("it ran"), "once\n");
+    assert_eq!(desk.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+/// Beside it run a job that the hook has added, and so inherits its environment,
+/// and another hook.
+#[test]
+fn what_is_left_of_a_hook_whose_process_and_runner_were_killed_is_stopped_and_nothing_else() {
+    let desk = Desk::new();
+    let program = env!("CARGO_BIN_EXE_ax");
+    let text = format!(
+        "echo $PPID > process; setsid sleep 300 & echo $! > left; \
+         {program} add 'echo $$ > added; exec sleep 300'; echo $$ > first; exec sleep 300"
+    );
+    desk.add(&["--on-end", &text], "true");
+    let runner = desk.run(&["--workers", "4"]);
+    let names = ["process", "left", "first", "added"];
+    let [process, left, first, added] = names.map(|name| desk.pid_in(name));
+    desk.add(&["--on-end", "echo $$ > other; exec sleep 300"], "true");
+    let other = desk.pid_in("other");
+    runner.kill();
+    super::super::harness::process::kill(process, Signal::SIGKILL);
+    assert!([left, first, added, other].into_iter().all(is_alive));
+    let mut next = desk.run(&["--poll-interval", "20ms"]);
+    desk.wait_until("it is unknown", || desk.hooks(1)[0]["outcome"] == "lost");
+    assert!(!is_alive(left) && !is_alive(first));
+    assert!(is_alive(added), "a job is none of its own");
+    assert!(is_alive(other), "nor is another hook");
+    desk.ok(&["cancel", "2"]);
+    super::super::harness::process::kill(other, Signal::SIGKILL);
+    desk.wait_until("it is told", || desk.hooks(3)[0]["outcome"] == "signaled");
+    next.signal(Signal::SIGTERM);
+    next.exit();
+    assert!(all_of(desk.db()).is_empty());
     assert_eq!(desk.leftovers(), Vec::<std::path::PathBuf>::new());
 }
 

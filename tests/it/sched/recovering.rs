@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ax_scheduler::exec::journal::{Entries, Entry, Step};
 use ax_scheduler::exec::process::Identity;
-use ax_scheduler::job::hook::HookId;
+use ax_scheduler::job::hook::{HookId, OpenHook};
 use ax_scheduler::job::{Captured, Claim, Process, RunnerId, State};
 use ax_scheduler::sched::recover;
 use ax_scheduler::sched::scene::{Scene, Witness};
@@ -57,6 +57,10 @@ impl Scene for Undying {
 
     fn is_hook_alive(&self, _: HookId) -> io::Result<bool> {
         Ok(false)
+    }
+
+    fn stop_hook(&self, _: &OpenHook) -> io::Result<Option<String>> {
+        Ok(None)
     }
 
     fn clear_hook_away(&self, _: HookId) {}

@@ -161,6 +161,11 @@ impl Scene for Door<'_> {
         Ok(self.world.get().hooks.is_alive(hook))
     }
 
+    fn stop_hook(&self, _: &OpenHook) -> io::Result<Option<String>> {
+        // A process takes all that it has started with it here.
+        self.look().map(|()| None)
+    }
+
     fn clear_hook_away(&self, _: HookId) {}
 
     fn clear_away(&self, runner: RunnerId, witnesses: &[Witness]) {
