@@ -108,8 +108,8 @@ impl From<store::Error> for Failure {
                 Self::refused(message).hint("make it anew: `ax schedule add --replace`")
             }
             E::WrongState { hint, .. } => Self { hint, ..Self::refused(message) },
-            E::StillBroken { parent, .. } => {
-                Self::refused(message).hint(format!("`ax retry {parent}` brings both back"))
+            E::StillBroken { job, parent, .. } => {
+                Self::refused(message).hint(format!("`ax retry {parent} {job}` brings both back"))
             }
             E::NotRunning { job, .. } => {
                 Self::refused(message).hint(format!("`ax show {job}` tells what it does"))

@@ -494,7 +494,7 @@ fn a_retry_brings_back_what_was_skipped_and_says_so() {
     insta::assert_snapshot!(transcript(&desk, commands), @r#"
 $ ax retry 2
 ax: job 2 needs job 1, which is dead
-hint: `ax retry 1` brings both back
+hint: `ax retry 1 2` brings both back
 [exit 4]
 $ ax retry --dry-run 1
 1 fetch: would be retried
@@ -509,6 +509,29 @@ hint: `ax show 1` says what it waits for
 $ ax list --format ids
 1
 2
+"#);
+}
+
+#[test]
+fn a_retry_that_needs_another_names_the_command_that_brings_both_back() {
+    let desk = desk_after(&[
+        &["add", "--name", "fetch", "true"],
+        &["add", "--name", "report", "--after", "1", "true"],
+        &["cancel", "2"],
+        &["cancel", "1"],
+    ]);
+    let commands: &[&[&str]] =
+        &[&["retry", "2"], &["retry", "--dry-run", "1"], &["retry", "1", "2"]];
+    insta::assert_snapshot!(transcript(&desk, commands), @r#"
+$ ax retry 2
+ax: job 2 needs job 1, which is cancelled
+hint: `ax retry 1 2` brings both back
+[exit 4]
+$ ax retry --dry-run 1
+1 fetch: would be retried
+$ ax retry 1 2
+1 fetch: retried
+2 report: retried
 "#);
 }
 
