@@ -63,14 +63,25 @@ pub(in crate::store::sqlite) fn next_free(
     Ok(None)
 }
 
+/// So many starts are passed that have ended while one before them has not, as
+/// when a person cancelled them.
+const PASSED: usize = 20;
+
 pub(in crate::store::sqlite) const LATEST: &str = "
-    SELECT id FROM ax_flow_runs
-    WHERE schedule = :name AND dropped = 0 AND due_at < :due
-    ORDER BY due_at DESC
+    SELECT run.id
+    FROM (
+        SELECT id, due_at FROM ax_flow_runs
+        WHERE schedule = :name AND dropped = 0 AND due_at < :due
+        ORDER BY due_at DESC
+        LIMIT :window) AS run
+    WHERE EXISTS (
+        SELECT 1 FROM ax_jobs
+        WHERE flow_run = run.id AND status NOT IN ('success', 'dead', 'cancelled', 'skipped'))
+    ORDER BY run.due_at DESC
     LIMIT 1 OFFSET :back";
 
-/// The last start before a time, or the one so many before it; what was
-/// skipped or taken back does not count.
+/// The last start before a time that has not ended, or the one so many before
+/// it; what was skipped or taken back does not count.
 fn latest(
     tx: &Transaction<'_>,
     name: &str,
@@ -78,7 +89,8 @@ fn latest(
     back: usize,
 ) -> rusqlite::Result<Option<FlowRunId>> {
     let mut query = tx.prepare_cached(LATEST)?;
-    let values = named_params! { ":name": name, ":due": due, ":back": back };
+    let window = back + PASSED;
+    let values = named_params! { ":name": name, ":due": due, ":back": back, ":window": window };
     query.query_row(values, |row| row.get(0)).optional()
 }
 

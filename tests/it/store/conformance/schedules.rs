@@ -21,6 +21,7 @@ promises![
     the_next_starts_of_schedules_are_nothing_that_is_left_to_do,
     a_start_is_skipped_while_the_one_before_it_has_not_ended,
     a_start_waits_for_the_one_before_it_if_it_may_queue,
+    a_start_that_runs_is_not_overlapped_though_one_after_it_was_cancelled,
     starts_overlap_if_they_may,
     a_queue_of_starts_has_an_end,
     who_only_records_a_result_starts_nothing_that_is_due,
@@ -171,6 +172,29 @@ fn a_start_waits_for_the_one_before_it_if_it_may_queue(bench: &mut Bench) {
     assert_eq!(bench.claim_all(), [JobId(2)]);
     bench.finish(JobId(2), State::Success);
     assert_eq!(bench.claim_all(), [JobId(3)]);
+}
+
+fn a_start_that_runs_is_not_overlapped_though_one_after_it_was_cancelled(bench: &mut Bench) {
+    for (overlap, name) in [(Overlap::Skip, "skips"), (Overlap::Queue, "queues")] {
+        let first = bench.schedule(schedule(name, CatchUp::One, overlap))[0];
+        bench.pass(MINUTE);
+        bench.start(first);
+        for _ in 0..3 {
+            let next = bench.next(name).expect("a start").jobs[0];
+            bench.cancel(next);
+        }
+        let next = bench.next(name).expect("a start").jobs[0];
+        bench.pass(4 * MINUTE);
+        assert!(bench.claim_all().is_empty(), "{name}");
+        if overlap == Overlap::Skip {
+            assert_eq!(bench.state(next), State::Skipped);
+        } else {
+            assert_eq!(bench.parents(next), [(first, Kind::AfterAny)]);
+            bench.finish(first, State::Success);
+            assert_eq!(bench.claim_all(), [next]);
+        }
+        bench.store.unschedule(&[name.to_owned()], bench.now).expect("removed");
+    }
 }
 
 fn starts_overlap_if_they_may(bench: &mut Bench) {
