@@ -128,7 +128,7 @@ impl Status {
         if more > 0 {
             text.push_str(&format!("and {more} more; `ax failures` tells of how many causes\n"));
         }
-        if let Some(last) = self.among {
+        if let Some(last) = self.among.filter(|_| !self.failures.is_empty()) {
             text.push_str(&format!(
                 "among the last {last} that are dead, failed and held; `ax failures` looks at all\n"
             ));
@@ -274,6 +274,8 @@ waiting for you:";
         assert!(text.ends_with(end), "{text}");
         assert_eq!(status.document()["failed_today_among_last"], 1_000);
         assert_eq!(busy().document()["failed_today_among_last"], Value::Null);
+        let none = Status { among: Some(1_000), failures: Vec::new(), ..busy() };
+        assert!(!none.text(PIPE).contains("among"), "nothing is told of nothing");
     }
 
     #[test]
