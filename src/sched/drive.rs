@@ -1,21 +1,23 @@
 //! The loop around the scheduler: it sleeps on a channel until a worker, a
-//! command, a signal or the time wakes it, and does a turn.
+//! command, a signal or the time wakes it, and does a turn. How it ends jobs and
+//! itself is in [`stopping`], what it looks after beside its turns in [`tending`].
+
+mod stopping;
+mod tending;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select, tick};
 
-use super::hooks::{self, Hooks};
+use super::hooks::Hooks;
 use super::pace::{self, Ahead, Pace};
 use super::pool::{FromWorker, Pool};
-use super::recover::Recovered;
-use super::{RunEvent, Scheduler, Step, recover};
+use super::{RunEvent, Scheduler, Step};
 use crate::clock::Clock;
 use crate::crash;
 use crate::data_dir::DataDir;
-use crate::exec::{Report, Stop, reason};
-use crate::job::hook::HookId;
+use crate::exec::{Report, reason};
 use crate::job::{Claim, Outcome};
 use crate::store::{self, Error, Said, Store};
 
@@ -379,193 +381,12 @@ impl<'a> Drive<'a> {
         )));
     }
 
-    /// The signal ladder: claim no more; stop the jobs; leave.
-    fn signalled(&mut self) {
-        match self.stage {
-            Stage::Serving => {
-                self.stage = Stage::Draining;
-                (self.watch)(&RunEvent::Stopping("no more jobs are claimed; running ones may end"));
-                let now = self.clock.now();
-                for claimed in self.pool.take_back() {
-                    self.scheduler.give_back(claimed.claim, "the runner stops", now);
-                }
-                match self.settings.on_stop {
-                    OnStop::Wait(grace) => {
-                        self.deadline = grace.and_then(|grace| Instant::now().checked_add(grace));
-                    }
-                    OnStop::Detach => (),
-                    OnStop::Kill => self.stop_running(),
-                }
-            }
-            Stage::Draining => self.stop_running(),
-            Stage::Stopping | Stage::Leaving => self.stage = Stage::Leaving,
-        }
-    }
-
-    fn stop_running(&mut self) {
-        self.stage = Stage::Stopping;
-        self.deadline = None;
-        (self.watch)(&RunEvent::Stopping("running jobs are stopped and go back to the queue"));
-    }
-
-    /// Takes as many hooks as there is room for, and starts a process for each.
-    fn start_hooks(&mut self, step: &Step) {
-        let room = self.hooks.room();
-        if !step.hooks_owed
-            || room == 0
-            || self.stage != Stage::Serving
-            || self.rest_until.is_some()
-        {
-            return;
-        }
-        let (me, scope) = (self.settings.runner, self.settings.scope);
-        // If the store has trouble now, the next turn says so.
-        for hook in self.store.take_hooks(me, scope, room).unwrap_or_default() {
-            crash::point("hooks", "after-take");
-            if let Err(error) = self.hooks.start(hook) {
-                self.rest(&format!("a hook cannot be run now: {}", reason(&error)));
-                // What is not given back now is given back by the next poll.
-                let _ = self.store.give_back_hook(hook, me);
-                self.is_settled = false;
-            }
-        }
-    }
-
-    /// The process of a hook has ended, and has recorded how; if it did not, the
-    /// hook is settled without it.
-    fn hook_ended(&mut self, hook: Option<HookId>) {
-        let Some(hook) = hook else { return };
-        self.hooks.note_end(hook);
-        self.settle_hooks();
-    }
-
-    fn settle_hooks(&mut self) {
-        let (me, now) = (self.settings.runner, self.clock.now());
-        let store = self.store.as_mut();
-        let left = hooks::left(store, &self.dir, Some(me), |hook| self.hooks.have(hook));
-        let settled = left.and_then(|left| {
-            let unbegun = left.iter().any(|hook| hook.owner == me && !hook.begun);
-            Ok((hooks::settle(store, &self.dir, &left, now)?, unbegun))
-        });
-        match settled {
-            Ok((unknown, unbegun)) => {
-                for hook in unknown {
-                    let text =
-                        format!("the hook of job {} was killed; its outcome is unknown", hook.job);
-                    (self.watch)(&RunEvent::Trouble(text));
-                }
-                if unbegun {
-                    self.rest("a hook could not be begun and is tried again");
-                }
-            }
-            Err(error) => {
-                let text = format!("hooks that were left behind cannot be looked at: {error}");
-                (self.watch)(&RunEvent::Trouble(text));
-            }
-        }
-    }
-
     /// Says why, once a rest, and claims nothing for a while.
     fn rest(&mut self, why: &str) {
         if self.rest_until.is_none() {
             (self.watch)(&RunEvent::Trouble(why.to_owned()));
         }
         self.rest_until = Some(Instant::now() + REST);
-    }
-
-    /// Tells every worker to stop. One that has only just taken its job may
-    /// miss it, so this is said again until all are done.
-    fn stop_all(&self) {
-        for claim in self.scheduler.claims() {
-            self.pool.stop(claim, Stop::Shutdown);
-        }
-        self.hooks.stop();
-    }
-
-    /// Stops what a person wants ended; what no worker has begins no more. This
-    /// is done again until all are settled.
-    fn stop_cancelled(&mut self, claims: &[Claim]) {
-        if claims.is_empty() {
-            return;
-        }
-        let now = self.clock.now();
-        let withdrawn = self.pool.withdraw(claims);
-        for job in &withdrawn {
-            self.scheduler.give_back(job.claim, "it was cancelled", now);
-        }
-        let is_withdrawn = |claim: &Claim| withdrawn.iter().any(|job| job.claim == *claim);
-        for claim in claims.iter().filter(|claim| !is_withdrawn(claim)) {
-            self.pool.stop(*claim, Stop::Cancel);
-        }
-    }
-
-    /// Gives back what was claimed and not started, and may not be started any
-    /// more: its group was paused, or given a lower limit. If the store has
-    /// trouble now, the next poll asks again.
-    fn give_back_beyond_limits(&mut self) {
-        if self.pool.queued() == 0 {
-            return;
-        }
-        let claims = self.store.beyond_limits(self.settings.runner).unwrap_or_default();
-        if claims.is_empty() {
-            return;
-        }
-        let now = self.clock.now();
-        for job in self.pool.withdraw(&claims) {
-            self.scheduler.give_back(job.claim, "its group starts no more jobs now", now);
-        }
-    }
-
-    /// Replaces workers that broke and settles what they and others left
-    /// behind. Trouble is said; the next poll tries again.
-    fn recover(&mut self) {
-        self.was_woken = true;
-        self.broken.retain(|worker| self.pool.replace(*worker).is_err());
-        match self.settle_left() {
-            Ok(recovered) => {
-                for one in recovered {
-                    (self.watch)(&one.event());
-                }
-            }
-            Err(error) => {
-                let text = format!("attempts that were left behind cannot be looked at: {error}");
-                (self.watch)(&RunEvent::Trouble(text));
-            }
-        }
-        self.settle_hooks();
-        self.is_settled = self.leaves_nothing().unwrap_or(false);
-        self.give_back_unserved();
-    }
-
-    fn leaves_nothing(&mut self) -> store::Result<bool> {
-        let me = self.settings.runner;
-        self.has_company = self.store.runners()?.iter().any(|runner| runner.id != me);
-        Ok(!self.has_company && self.store.open_hooks()?.is_empty())
-    }
-
-    /// Gives what was claimed ahead to other runners, if no worker was free for
-    /// a while.
-    fn give_back_unserved(&mut self) {
-        let now = Instant::now();
-        let Some(ahead) = &mut self.ahead else { return };
-        if self.has_company && ahead.allowed(now) == 0 {
-            let now = self.clock.now();
-            for job in self.pool.take_back() {
-                self.scheduler.give_back(job.claim, "no worker was free for it", now);
-            }
-        }
-    }
-
-    fn settle_left(&mut self) -> Result<Vec<Recovered>, recover::Error> {
-        let (me, now) = (self.settings.runner, self.clock.now());
-        let store = self.store.as_mut();
-        let mut recovered = recover::settle_all(store, &self.dir, Some(me), &[], now)?;
-        // One that is in hand again was settled by its supervisor.
-        self.abandoned.retain(|claim| !self.scheduler.has(*claim));
-        if !self.abandoned.is_empty() {
-            recovered.extend(recover::settle_own(store, &self.dir, me, &mut self.abandoned, now)?);
-        }
-        Ok(recovered)
     }
 
     /// Ends: strikes the runner out if it owns nothing.
