@@ -28,6 +28,9 @@ use crate::job::{Claimed, EnvBlock, Outcome, Process, RunnerId};
 
 const INTR: rustix::io::Errno = rustix::io::Errno::INTR;
 
+/// The subcommand that supervises.
+const SUPERVISE: &str = "__supervise";
+
 /// What all supervisors of one runner have in common.
 #[derive(Debug)]
 pub struct Site {
@@ -176,10 +179,30 @@ impl Site {
         let lock = self.dir.runner_lock(self.runner);
         let keep = self.keep.to_string();
         let last: [&OsStr; 4] =
-            ["__supervise".as_ref(), journal.as_ref(), lock.as_ref(), keep.as_ref()];
+            [SUPERVISE.as_ref(), journal.as_ref(), lock.as_ref(), keep.as_ref()];
         let program = self.program.clone().into_os_string();
         let first = std::iter::once(program).chain(self.words.iter().cloned());
         first.chain(last.map(OsStr::to_owned)).collect()
+    }
+}
+
+/// The journals of those supervisors of a runner that live, whether or not the
+/// journals are there: read from their [command lines](Site::command_line).
+///
+/// # Errors
+/// When `/proc` cannot be read.
+pub fn living_journals(runner_lock: &Path) -> io::Result<Vec<PathBuf>> {
+    let lines = process::all()?.into_iter().filter_map(|stat| process::words(stat.pid));
+    Ok(lines.filter_map(|words| journal_of(&words, runner_lock)).collect())
+}
+
+/// The journal in the command line of a supervisor of this runner.
+fn journal_of(words: &[OsString], runner_lock: &Path) -> Option<PathBuf> {
+    match words {
+        [.., subcommand, journal, lock, _] if subcommand == SUPERVISE && lock == runner_lock => {
+            Some(journal.into())
+        }
+        _ => None,
     }
 }
 
@@ -198,4 +221,20 @@ pub(super) fn attributes() -> Result<PosixSpawnAttr, Errno> {
     attributes.set_sigdefault(&SigSet::all())?;
     attributes.set_sigmask(&SigSet::all())?;
     Ok(attributes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_of_a_supervisor_names_its_journal_to_whoever_knows_its_runner() {
+        let site = Site::new(Path::new("/data/ax.db"), RunnerId(3), 8);
+        let journal = site.dir.journal(RunnerId(3), 1);
+        let words = site.command_line(&journal);
+        let lock = |runner| site.dir.runner_lock(RunnerId(runner));
+        assert_eq!(journal_of(&words, &lock(3)), Some(journal));
+        assert_eq!(journal_of(&words, &lock(4)), None);
+        assert_eq!(journal_of(&words[..words.len() - 1], &lock(3)), None);
+    }
 }

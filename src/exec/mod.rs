@@ -28,7 +28,7 @@ pub mod supervised;
 pub mod supervisor;
 pub mod sweep;
 
-pub use hosted::Site;
+pub use hosted::{Site, living_journals};
 pub use spawn::reason;
 pub use supervised::Supervised;
 

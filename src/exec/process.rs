@@ -5,9 +5,11 @@
 //! that was meant or to none.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::iter;
+use std::os::unix::ffi::OsStringExt;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
@@ -98,6 +100,13 @@ pub fn stat(pid: i32) -> Option<Stat> {
 /// Start time of a process in clock ticks since boot; `None` if there is none.
 pub fn start_time(pid: i32) -> Option<u64> {
     stat(pid).map(|stat| stat.start_time)
+}
+
+/// The command line of a process; no words if it has ended, `None` if there is none.
+pub fn words(pid: i32) -> Option<Vec<OsString>> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words = line.strip_suffix(b"\0").map(|line| line.split(|byte| *byte == 0));
+    Some(words.into_iter().flatten().map(|word| OsString::from_vec(word.to_vec())).collect())
 }
 
 /// The name of the program may hold blanks and parentheses, so the fields are

@@ -119,7 +119,7 @@ pub fn settle_all(
     let mut recovered = Vec::new();
     for runner in dead_runners(store, scene, me)? {
         let evidence = Evidence::gather(scene, &runner)?;
-        for mut left in evidence.weigh(store.claims(runner.id)?) {
+        for mut left in evidence.weigh(scene, store.claims(runner.id)?)? {
             if hold.contains(&left.claimed.claim.job) {
                 left.claimed.policy.on_lost = OnLost::Hold;
             }
@@ -155,7 +155,7 @@ pub fn settle_own(
     claims.retain(|(claimed, _)| abandoned.contains(&claimed.claim));
     abandoned.retain(|claim| claims.iter().any(|(claimed, _)| claimed.claim == *claim));
     let mut recovered = Vec::new();
-    for left in evidence.weigh(claims) {
+    for left in evidence.weigh(scene, claims)? {
         let Some(found) = settle(store, scene, &evidence, left, now)? else { continue };
         if found.verdict.is_some() {
             abandoned.retain(|claim| *claim != found.claim);
@@ -173,7 +173,7 @@ pub fn find_all(store: &mut dyn Store, scene: &dyn Scene) -> Result<Vec<Left>, E
     let mut all = Vec::new();
     for runner in dead_runners(store, scene, None)? {
         let evidence = Evidence::gather(scene, &runner)?;
-        all.extend(evidence.weigh(store.claims(runner.id)?));
+        all.extend(evidence.weigh(scene, store.claims(runner.id)?)?);
     }
     Ok(all)
 }
@@ -220,16 +220,25 @@ impl Evidence {
         self.supervisors.iter().any(|witness| witness.alive)
     }
 
-    fn weigh(&self, claims: Vec<(Claimed, State)>) -> Vec<Left> {
-        claims
-            .into_iter()
-            .map(|(claimed, state)| {
-                let witness = self.witness(claimed.claim);
-                let entry = witness.map(|(witness, entry)| (entry, witness.alive));
-                let fate = fate(state, entry, self.complete, claimed.policy.on_lost);
-                Left { claimed, fate }
-            })
-            .collect()
+    fn weigh(&self, scene: &dyn Scene, claims: Vec<(Claimed, State)>) -> io::Result<Vec<Left>> {
+        let weighed = claims.into_iter().map(|(claimed, state)| {
+            let fate = self.fate(scene, &claimed, state)?;
+            Ok(Left { claimed, fate })
+        });
+        weighed.collect()
+    }
+
+    /// Where no journal tells of an attempt somebody may have taken the journal
+    /// away, and its supervisor still records the end.
+    fn fate(&self, scene: &dyn Scene, claimed: &Claimed, state: State) -> io::Result<Fate> {
+        let witness = self.witness(claimed.claim);
+        let entry = witness.map(|(witness, entry)| (entry, witness.alive));
+        let fate = fate(state, entry, self.complete, claimed.policy.on_lost);
+        let was_started = !matches!(fate, Fate::Ended(Outcome::NotStarted(_), _));
+        if witness.is_none() && was_started && scene.is_seen(claimed.claim, &self.supervisors)? {
+            return Ok(Fate::RunsOn);
+        }
+        Ok(fate)
     }
 
     /// Who tells most of a claim.
@@ -303,10 +312,6 @@ fn settle(
     let Fate::Ended(outcome, process) = fate else { return Ok(None) };
     let claim = claimed.claim;
     let witness = evidence.witness(claim);
-    if witness.is_none() && !matches!(outcome, Outcome::NotStarted(_)) && scene.is_seen(claim)? {
-        // Somebody took the journal away. A supervisor that lives records the end.
-        return Ok(None);
-    }
     if matches!(outcome, Outcome::Lost(_))
         && let Some((witness, _)) = witness
         && let Some(why) = scene.stop_survivors(witness, claim, process)?
@@ -407,7 +412,7 @@ mod tests {
             Ok(None)
         }
 
-        fn is_seen(&self, _: Claim) -> io::Result<bool> {
+        fn is_seen(&self, _: Claim, _: &[Witness]) -> io::Result<bool> {
             Ok(false)
         }
 

@@ -14,7 +14,7 @@ use crate::exec::journal::{self, Entries};
 use crate::exec::process::{Identity, sweep_survivors, undying};
 use crate::exec::spool;
 use crate::exec::sweep::{Trace, is_seen};
-use crate::exec::{lock, process};
+use crate::exec::{living_journals, lock, process};
 use crate::job::hook::{HookId, OpenHook};
 use crate::job::{Captured, Claim, Process, RunnerId};
 use crate::store::Runner;
@@ -52,11 +52,13 @@ pub trait Scene {
         process: Option<Process>,
     ) -> io::Result<Option<String>>;
 
-    /// Tells whether something of an attempt runs of which no journal tells.
+    /// Tells whether something of an attempt runs of which none of these
+    /// journals tells: a process of its own, or a supervisor of its runner that
+    /// wrote none of them and may have it.
     ///
     /// # Errors
     /// When that cannot be found out.
-    fn is_seen(&self, claim: Claim) -> io::Result<bool>;
+    fn is_seen(&self, claim: Claim, journals: &[Witness]) -> io::Result<bool>;
 
     /// The output of an attempt that a dead supervisor left.
     fn salvage(&self, witness: &Witness, claim: Claim) -> Captured;
@@ -140,8 +142,12 @@ impl Scene for DataDir {
         sweep(&Trace::new(supervisor, claim, process, db))
     }
 
-    fn is_seen(&self, claim: Claim) -> io::Result<bool> {
-        is_seen(claim, self.database().as_os_str().as_bytes())
+    /// The supervisor is looked for first: it outlives the job, and has
+    /// recorded the end when it ends itself.
+    fn is_seen(&self, claim: Claim, journals: &[Witness]) -> io::Result<bool> {
+        let tells = |journal: &PathBuf| journals.iter().any(|witness| witness.path == *journal);
+        let living = living_journals(&self.runner_lock(claim.owner))?;
+        Ok(!living.iter().all(tells) || is_seen(claim, self.database().as_os_str().as_bytes())?)
     }
 
     /// It is in a file of its own, or in the spool if it was the last that the

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::super::harness::process::is_alive;
+use super::super::harness::process::{is_alive, kill};
 use super::super::harness::{Desk, gate};
 use super::{busy_runner, gated};
 
@@ -210,4 +211,26 @@ fn what_runs_is_not_started_again_when_its_journal_was_removed() {
     assert_eq!(desk.job(job)["attempts"], 1);
     desk.ledger().check();
     drop(next);
+}
+
+#[test]
+fn a_success_whose_journal_was_removed_is_waited_for_until_its_supervisor_tells_of_it() {
+    let desk = Desk::new();
+    let job = desk.add(&["-r", "3"], &format!("echo $$ > main; {}", gated()));
+    let first = desk.run(&["--workers", "1"]);
+    let main = desk.pid_in("main");
+    desk.wait_until("it runs", || desk.job(job)["status"] == "running");
+    let supervisor = first.supervisors()[0];
+    std::fs::remove_dir_all(desk.db().with_extension("db.d")).expect("removed");
+    first.kill();
+    kill(supervisor, Signal::SIGSTOP);
+    desk.open("go");
+    desk.wait_until("the job has ended", || !is_alive(main));
+    desk.add(&[], "true");
+    assert_eq!(desk.run(&["--once", "--workers", "1"]).exit(), 0);
+    assert_eq!(desk.states(), ["running", "success"]);
+    kill(supervisor, Signal::SIGCONT);
+    desk.wait_for_states(&["success", "success"]);
+    assert_eq!(desk.job(job)["attempts"], 1);
+    desk.ledger().check();
 }

@@ -47,7 +47,7 @@ impl Scene for Undying {
         Ok(self.is_left.get().then(|| "process 8 is left".to_owned()))
     }
 
-    fn is_seen(&self, _: Claim) -> io::Result<bool> {
+    fn is_seen(&self, _: Claim, _: &[Witness]) -> io::Result<bool> {
         Ok(false)
     }
 
