@@ -18,6 +18,7 @@ use crate::cmd::{Answer, Context, alive, logs, schedule, wait, words};
 use crate::failure::Failure;
 use crate::job::{Added, Job, JobId, NewJob};
 use crate::output::added::AddedJobs;
+use crate::sched::handover::{self, Outcome};
 use crate::store::{Error, Store};
 
 use draft::Draft;
@@ -36,14 +37,17 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
         return Err(Failure::usage(message).hint("say when it comes with --cron"));
     }
     let draft = Draft::read(&args, &context.config.defaults(), context.now())?;
+    let added = match &args.from {
+        Some(path) => from(path, &draft, context)?,
+        None => one(&args, draft, context)?,
+    };
+    let ids: Vec<JobId> = added.iter().map(|added| added.id).collect();
+    if !args.follow && !args.wait && !needs_jobs(args.show) {
+        let jobs = None;
+        return Ok(Answer::new(AddedJobs { added, jobs, one: args.from.is_none() }, args.show));
+    }
     let mut store = context.store()?;
     let store = store.as_mut();
-    let added = match &args.from {
-        Some(path) => from(path, &draft, store, context)?,
-        None => one(&args, draft, store, context)?,
-    };
-    context.wake_runners();
-    let ids: Vec<JobId> = added.iter().map(|added| added.id).collect();
     if args.follow {
         // The output of the job is all that stands on stdout.
         let _ = writeln!(context.err, "job {}", ids[0]);
@@ -65,28 +69,40 @@ pub(super) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<Answer, Fa
     wait::until_ended(&ids, None, store, context)?.answer(true)
 }
 
-fn one(
-    args: &AddArgs,
-    draft: Draft,
-    store: &mut dyn Store,
-    context: &mut Context<'_>,
-) -> Result<Vec<Added>, Failure> {
+fn one(args: &AddArgs, draft: Draft, context: &mut Context<'_>) -> Result<Vec<Added>, Failure> {
     let command = words::command(&args.command, &mut io::stdin().lock())?;
     let job = NewJob { key: args.key.clone(), ..draft.job(command) };
-    let added = store.add(std::slice::from_ref(&job), context.now())?;
+    let added = [hand_or_add(&job, context)?];
     tell(&added, &job, context);
+    Ok(added.into())
+}
+
+/// Lets a runner add the job, if one lives, or adds it.
+fn hand_or_add(job: &NewJob, context: &Context<'_>) -> Result<Added, Failure> {
+    let now = context.now();
+    let added = match handover::hand(&context.data_dir(), &context.db, job, now) {
+        Outcome::Added(added, runner) => {
+            context.wake_runners_but(runner);
+            return Ok(added);
+        }
+        Outcome::NotTaken => context.store()?.add(std::slice::from_ref(job), now)?[0],
+        Outcome::Unknown(doubt) => {
+            let handed = doubt.handed(job.clone(), now);
+            let mut answers = context.store()?.add_handed(&[handed], &[])?;
+            answers.remove(0)?
+        }
+    };
+    context.wake_runners();
     Ok(added)
 }
 
-fn from(
-    path: &Path,
-    draft: &Draft,
-    store: &mut dyn Store,
-    context: &Context<'_>,
-) -> Result<Vec<Added>, Failure> {
+fn from(path: &Path, draft: &Draft, context: &Context<'_>) -> Result<Vec<Added>, Failure> {
+    let mut store = context.store()?;
     let mut batch = lines::read(path, draft)?;
     batch.check(&mut |selector| store.select(selector))?;
-    store.add(&batch.jobs, context.now()).map_err(|error| batch.explain(error))
+    let added = store.add(&batch.jobs, context.now()).map_err(|error| batch.explain(error))?;
+    context.wake_runners();
+    Ok(added)
 }
 
 /// Answers with the jobs that were added.

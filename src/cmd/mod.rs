@@ -54,7 +54,7 @@ use crate::config::Config;
 use crate::data_dir::{self, DataDir};
 use crate::exit;
 use crate::failure::Failure;
-use crate::job::Timestamp;
+use crate::job::{RunnerId, Timestamp};
 use crate::output::{self, View};
 use crate::sched::wake;
 use crate::store::{self, Store};
@@ -106,7 +106,12 @@ impl Context<'_> {
 
     /// Wakes the runners, because there is something to do.
     pub fn wake_runners(&self) {
-        wake::wake_runners(&self.data_dir());
+        wake::wake_runners(&self.data_dir(), None);
+    }
+
+    /// Wakes the runners other than this one, which knows what there is to do.
+    pub fn wake_runners_but(&self, runner: RunnerId) {
+        wake::wake_runners(&self.data_dir(), Some(runner));
     }
 }
 

@@ -9,13 +9,12 @@ mod show;
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use nix::sys::signal::SigSet;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
@@ -41,12 +40,16 @@ use crate::output::screen;
 use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use crate::sched::hooks::Hooks;
 use crate::sched::pool::{MakeExecutor, Pool};
-use crate::sched::wake::Bell;
+use crate::sched::wake::{Bell, Heard, Listener};
 use crate::sched::{AHEAD, RunEvent};
 use crate::store::{self, NewRunner, Query, Store};
 
 /// Events that wait to be printed at most; more are dropped, never waited for.
 const UNPRINTED: usize = 10_000;
+
+/// So many calls of commands wait to be heard; jobs that more of them hand over
+/// are refused, and rings are as good as heard.
+const CALLS: usize = 64;
 
 /// How long a runner may take to leave after the third signal.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
@@ -277,11 +280,11 @@ fn hang_bell(
     dir: &DataDir,
     runner: RunnerId,
     told: &Sender<RunEvent>,
-) -> (Option<Bell>, Receiver<()>) {
-    let (sender, receiver) = bounded(1);
+) -> (Option<Bell>, Receiver<Heard>) {
+    let (sender, receiver) = bounded(CALLS);
     let hung = Bell::hang(dir, runner).and_then(|bell| {
         let listener = bell.listener()?;
-        thread::Builder::new().name("bell".to_owned()).spawn(move || listen(&listener, &sender))?;
+        thread::Builder::new().name("bell".to_owned()).spawn(move || listen(listener, &sender))?;
         Ok(bell)
     });
     match hung {
@@ -295,11 +298,13 @@ fn hang_bell(
     }
 }
 
-fn listen(socket: &UnixDatagram, sender: &Sender<()>) {
-    let mut byte = [0];
-    // A bell that rings already need not be rung again.
-    while socket.recv(&mut byte).is_ok_and(|read| read > 0) {
-        let _ = sender.try_send(());
+/// Passes on what comes to the bell. One that is not heard out yet need not be
+/// rung again, and what is handed over then is refused.
+fn listen(calls: Listener, sender: &Sender<Heard>) {
+    for call in calls {
+        if let Err(TrySendError::Full(Heard::Handed(request))) = sender.try_send(call) {
+            request.refuse();
+        }
     }
 }
 

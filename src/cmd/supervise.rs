@@ -37,7 +37,7 @@ pub(super) fn run(args: SuperviseArgs, context: &mut Context<'_>) -> Result<Answ
     supervisor::serve(&post, &mut heir)
         .map_err(|error| Failure::failed(format!("the supervisor cannot go on: {error}")))?;
     if heir.store.is_some() {
-        wake::wake_runners(&DataDir::of(&heir.db));
+        wake::wake_runners(&DataDir::of(&heir.db), None);
     }
     Ok(Answer::silent(exit::DONE))
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select, tick};
 
+use super::handover::{FileId, Intake};
 use super::hooks::Hooks;
 use super::pace::{self, Ahead, Pace};
 use super::pool::{FromWorker, Pool};
@@ -45,6 +46,7 @@ pub struct Drive<'a> {
     pool: Pool,
     hooks: Hooks,
     wakes: Wakes,
+    intake: Intake,
     store: Box<dyn Store>,
     clock: &'a dyn Clock,
     watch: &'a mut dyn FnMut(&RunEvent),
@@ -89,6 +91,7 @@ impl<'a> Drive<'a> {
         let ahead = (!settings.steady).then(|| Ahead::new(most, Instant::now()));
         let scheduler =
             Scheduler::new(settings.runner, settings.scope, settings.capacity, &settings.db);
+        let intake = Intake::new(FileId::of(&settings.db).ok());
         Self {
             dir: DataDir::of(&settings.db),
             scheduler,
@@ -96,6 +99,7 @@ impl<'a> Drive<'a> {
             pool,
             hooks,
             wakes,
+            intake,
             store,
             clock,
             watch,
@@ -132,6 +136,7 @@ impl<'a> Drive<'a> {
         let polls = tick(self.settings.poll_interval);
         self.recover();
         loop {
+            self.serve_commands();
             if std::mem::take(&mut self.was_woken) {
                 self.give_back_beyond_limits();
             }
@@ -266,7 +271,7 @@ impl<'a> Drive<'a> {
                     Ok(news) => self.heard(news),
                     Err(_) => unreachable!("the pool keeps a sender"),
                 },
-                recv(self.wakes.bell) -> _ => self.was_woken = true,
+                recv(self.wakes.bell) -> came => self.called(came.ok()),
                 recv(self.hooks.ended()) -> hook => self.hook_ended(hook.ok()),
                 recv(self.wakes.signals) -> _ => self.signalled(),
                 recv(polls) -> _ => {
@@ -295,7 +300,8 @@ impl<'a> Drive<'a> {
             && self.scheduler.in_hand() == 0
             && !self.hooks.are_running()
             && self.abandoned.is_empty()
-            && self.broken.is_empty();
+            && self.broken.is_empty()
+            && self.intake.is_clear();
         has_nothing
             && step.is_some_and(|step| step.is_quiet(self.clock.now()))
             && self.store.has_changed().is_ok_and(|changed| !changed)
@@ -324,8 +330,8 @@ impl<'a> Drive<'a> {
         while let Ok(hook) = self.hooks.ended().try_recv() {
             self.hook_ended(Some(hook));
         }
-        while self.wakes.bell.try_recv().is_ok() {
-            self.was_woken = true;
+        while let Ok(came) = self.wakes.bell.try_recv() {
+            self.called(Some(came));
         }
         while self.wakes.signals.try_recv().is_ok() {
             self.signalled();

@@ -5,10 +5,12 @@
 //! out. [`drive`] is the loop around it, [`pool`] the worker threads,
 //! [`hooks`] what is owed once a job has ended, [`settings`] how a runner is to work, [`recover`] what is done about attempts
 //! that others left behind, [`scene`] where it looks, [`wake`] how commands wake
-//! a sleeping runner, [`pace`] how the lock is shared.
+//! a sleeping runner, [`handover`] how they hand it jobs, [`pace`] how the lock is
+//! shared.
 
 pub mod drive;
 pub mod event;
+pub mod handover;
 pub mod hooks;
 pub mod pace;
 pub mod pool;

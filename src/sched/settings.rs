@@ -6,6 +6,7 @@ use std::time::Duration;
 use crossbeam_channel::Receiver;
 
 use super::pool::FromWorker;
+use super::wake::Heard;
 use crate::job::{FlowRunId, RunnerId};
 
 /// When a runner ends by itself.
@@ -55,8 +56,8 @@ pub struct Settings {
 pub struct Wakes {
     /// The workers.
     pub workers: Receiver<FromWorker>,
-    /// Commands that made work.
-    pub bell: Receiver<()>,
+    /// Commands that made work, or hand over jobs.
+    pub bell: Receiver<Heard>,
     /// Signals that tell it to stop.
     pub signals: Receiver<()>,
 }

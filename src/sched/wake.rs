@@ -1,8 +1,10 @@
 //! How a command wakes a sleeping runner: a datagram to a socket in `wake/`.
 //!
 //! It only saves time; what a runner sleeps through it finds at the end of its
-//! poll interval. Sockets are reached through `/proc/self/fd`, because the
-//! address of one may have 107 bytes only, and a database may lie deep.
+//! poll interval. The same socket takes jobs that are handed to the runner:
+//! [`handover`](super::handover). Sockets are reached through `/proc/self/fd`,
+//! because the address of one may have 107 bytes only, and a database may lie
+//! deep.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,6 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 
+use super::handover::{self, Request};
 use crate::data_dir::DataDir;
 use crate::job::RunnerId;
 
@@ -36,12 +39,12 @@ impl Bell {
         Ok(Self { socket, path })
     }
 
-    /// A second handle, to listen on.
+    /// An ear to listen with.
     ///
     /// # Errors
     /// When there are no more files.
-    pub fn listener(&self) -> io::Result<UnixDatagram> {
-        self.socket.try_clone()
+    pub fn listener(&self) -> io::Result<Listener> {
+        Ok(Listener { socket: self.socket.try_clone()?, bytes: vec![0; handover::LONGEST] })
     }
 }
 
@@ -53,18 +56,64 @@ impl Drop for Bell {
     }
 }
 
-/// Wakes every runner of the database.
-pub fn wake_runners(dir: &DataDir) {
-    let wake = dir.wake();
-    let (Ok(entries), Ok(open)) = (fs::read_dir(&wake), File::open(&wake)) else { return };
-    let Ok(socket) = UnixDatagram::unbound() else { return };
+/// Hears what comes to a [`Bell`].
+pub struct Listener {
+    socket: UnixDatagram,
+    bytes: Vec<u8>,
+}
+
+/// What came to a [`Bell`].
+pub enum Heard {
+    /// There may be work.
+    Ring,
+    /// A job was handed over.
+    Handed(Box<Request>),
+}
+
+impl Iterator for Listener {
+    type Item = Heard;
+
+    /// Waits for the next; nothing more comes once the bell is gone.
+    fn next(&mut self) -> Option<Heard> {
+        let (length, reply) = handover::receive(&self.socket, &mut self.bytes).ok()?;
+        let message = self.bytes.get(..length).filter(|message| !message.is_empty())?;
+        let request = reply.and_then(|reply| Request::read(message, reply));
+        Some(request.map_or(Heard::Ring, |request| Heard::Handed(Box::new(request))))
+    }
+}
+
+/// The sockets of the runners of a database.
+pub(super) struct Bells {
+    dir: File,
+    runners: Vec<RunnerId>,
+}
+
+impl Bells {
+    /// Looks for them; `None` if there is no place for them.
+    pub(super) fn find(dir: &DataDir) -> Option<Self> {
+        let wake = dir.wake();
+        let dir = File::open(&wake).ok()?;
+        let names = fs::read_dir(&wake)
+            .ok()?
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().map(RunnerId));
+        Some(Self { dir, runners: names.collect() })
+    }
+
+    /// The runners, and the address of each, which is good as long as this lives.
+    pub(super) fn each(&self) -> impl Iterator<Item = (RunnerId, PathBuf)> {
+        self.runners.iter().map(|runner| (*runner, short(&self.dir, &runner.to_string())))
+    }
+}
+
+/// Wakes every runner of the database but this one, which knows already.
+pub fn wake_runners(dir: &DataDir, but: Option<RunnerId>) {
+    let (Some(bells), Ok(socket)) = (Bells::find(dir), UnixDatagram::unbound()) else { return };
     if socket.set_nonblocking(true).is_err() {
         return;
     }
-    for entry in entries.flatten() {
-        let name = entry.file_name();
+    for (_, path) in bells.each().filter(|(runner, _)| Some(*runner) != but) {
         // A full queue wakes as well, and a dead runner is not our concern.
-        let _ = socket.send_to(&[1], short(&open, &name.to_string_lossy()));
+        let _ = socket.send_to(&[1], path);
     }
 }
 

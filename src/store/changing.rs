@@ -1,9 +1,29 @@
 //! What people have done with jobs, and what comes of it.
 
+use serde::{Deserialize, Serialize};
+
 use super::turning::Moved;
 use crate::job::{
-    Added, Claim, Command, FlowRunId, JobId, Settings, State, Timestamp, schedule::NextStart,
+    Added, Claim, Command, FlowRunId, JobId, NewJob, RunnerId, Settings, State, Timestamp,
+    schedule::NextStart,
 };
+
+/// By what a job that is handed over is known to both sides; a random number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Token(pub i64);
+
+/// A job that a command handed to a runner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Handed {
+    /// By what it is known.
+    pub token: Token,
+    /// To whom it was handed.
+    pub runner: RunnerId,
+    /// What is to be added.
+    pub job: NewJob,
+    /// When the command was given.
+    pub now: Timestamp,
+}
 
 /// A run that was put in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,7 +22,8 @@ use crate::job::{
 };
 
 pub use changing::{
-    Asked, Cancel, Cancelling, Edit, Enqueued, Prune, Pruned, Resolution, Revival, Said, Scheduled,
+    Asked, Cancel, Cancelling, Edit, Enqueued, Handed, Prune, Pruned, Resolution, Revival, Said,
+    Scheduled, Token,
 };
 pub use error::Error;
 pub use fault::{Cure, Fault, FaultKind, Repair};
@@ -74,6 +75,12 @@ pub trait Store: Send {
     /// # Errors
     /// [`Error::InBatch`] or [`Error::BatchCycle`] name the job that cannot be added.
     fn add(&mut self, jobs: &[NewJob], now: Timestamp) -> Result<Vec<Added>>;
+
+    /// Adds each job that was handed to a runner, unless the runner or the
+    /// command that handed it has added it before: then it answers with what was
+    /// added. One that cannot be added keeps no other out. What is known of the
+    /// `answered` is forgotten: nobody will ask for them again.
+    fn add_handed(&mut self, handed: &[Handed], answered: &[Token]) -> Result<Vec<Result<Added>>>;
 
     /// Adds the jobs of a chain as one run that is due now, all or none.
     ///

@@ -8,6 +8,7 @@ use crate::crash;
 use crate::exec::reason;
 use crate::job::hook::HookId;
 use crate::sched::recover::{self, Recovered};
+use crate::sched::wake::Heard;
 use crate::sched::{RunEvent, Step, hooks};
 use crate::store;
 
@@ -29,6 +30,7 @@ impl Drive<'_> {
             }
         }
         self.settle_hooks();
+        self.intake.tidy(self.store.as_mut());
         self.is_settled = self.leaves_nothing().unwrap_or(false);
         self.give_back_unserved();
     }
@@ -62,6 +64,22 @@ impl Drive<'_> {
                 self.scheduler.give_back(job.claim, "no worker was free for it", now);
             }
         }
+    }
+
+    /// Takes note of what a command wants. Nothing more comes once nobody listens
+    /// for it.
+    pub(super) fn called(&mut self, came: Option<Heard>) {
+        self.was_woken = true;
+        match came {
+            Some(Heard::Handed(request)) => self.intake.note(*request),
+            Some(Heard::Ring) => (),
+            None => self.wakes.bell = crossbeam_channel::never(),
+        }
+    }
+
+    /// Adds what commands have handed over.
+    pub(super) fn serve_commands(&mut self) {
+        self.intake.serve(self.store.as_mut(), self.stage == Stage::Serving);
     }
 
     /// Gives back what was claimed and not started, and may not be started any

@@ -60,6 +60,7 @@ mod failures;
 mod gates;
 mod glance;
 mod groups;
+mod handed;
 mod hints;
 mod hooks;
 mod judge;
@@ -84,9 +85,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use self::open::Access;
 pub(super) use self::yardstick::yardstick;
 use super::{
-    Cancel, Cancelling, Child, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Hints,
-    Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result, Revival,
-    Runner, Said, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Child, Counts, Cure, Edit, Enqueued, Failed, Fault, Glance, Group, Handed,
+    Hints, Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Repair, Resolution, Result,
+    Revival, Runner, Said, Scheduled, Selector, Store, Token, Turn, Turned,
 };
 use crate::crash;
 use crate::job::hook::{HookEnd, HookId, HookRecord, HookTask, OpenHook};
@@ -195,6 +196,10 @@ impl From<rusqlite::Error> for Trouble {
 impl Store for Sqlite {
     fn add(&mut self, jobs: &[NewJob], now: Timestamp) -> Result<Vec<Added>> {
         self.write("add", |tx| add::add(tx, jobs, now))
+    }
+
+    fn add_handed(&mut self, handed: &[Handed], answered: &[Token]) -> Result<Vec<Result<Added>>> {
+        self.write("add-handed", |tx| handed::add_handed(tx, handed, answered))
     }
 
     fn enqueue(&mut self, chain: &Chain, now: Timestamp) -> Result<Enqueued> {

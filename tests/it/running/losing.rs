@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::super::harness::process::{is_alive, kill};
+use super::super::harness::process::{is_alive, is_suspended, kill};
 use super::super::harness::{Desk, gate};
 use super::{busy_runner, gated};
 
@@ -222,8 +222,10 @@ fn a_success_whose_journal_was_removed_is_waited_for_until_its_supervisor_tells_
     desk.wait_until("it runs", || desk.job(job)["status"] == "running");
     let supervisor = first.supervisors()[0];
     std::fs::remove_dir_all(desk.db().with_extension("db.d")).expect("removed");
-    first.kill();
+    // Before it is alone and has the database in hand.
     kill(supervisor, Signal::SIGSTOP);
+    desk.wait_until("it is suspended", || is_suspended(supervisor));
+    first.kill();
     desk.open("go");
     desk.wait_until("the job has ended", || !is_alive(main));
     desk.add(&[], "true");

@@ -17,9 +17,9 @@ use ax_scheduler::job::{
     JobId, NewJob, NewSchedule, Outcome, Process, RunnerId, Schedule, State, Timestamp,
 };
 use ax_scheduler::store::{
-    Cancel, Cancelling, Child, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints,
-    Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner,
-    Said, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Child, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Handed,
+    Hints, Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival,
+    Runner, Said, Scheduled, Selector, Store, Token, Turn, Turned,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -313,6 +313,10 @@ impl Store for Moody {
 
     fn add(&mut self, _: &[NewJob], _: Timestamp) -> Result<Vec<Added>> {
         unasked()
+    }
+
+    fn add_handed(&mut self, handed: &[Handed], answered: &[Token]) -> Result<Vec<Result<Added>>> {
+        self.inner.add_handed(handed, answered)
     }
 
     fn enqueue(&mut self, _: &Chain, _: Timestamp) -> Result<Enqueued> {

@@ -15,6 +15,7 @@ use ax_scheduler::sched::RunEvent;
 use ax_scheduler::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use ax_scheduler::sched::hooks::Hooks;
 use ax_scheduler::sched::pool::Pool;
+use ax_scheduler::sched::wake::Heard;
 use ax_scheduler::store::{self, NewRunner, Store};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -149,7 +150,7 @@ pub(super) struct Play {
     pub(super) hall: Hall,
     told: Receiver<RunEvent>,
     events: Vec<RunEvent>,
-    ring: Sender<()>,
+    ring: Sender<Heard>,
     signal: Sender<()>,
     /// The processes of hooks that are launched.
     pub(super) hooks: Receiver<HookProcess>,
@@ -160,7 +161,7 @@ pub(super) struct Play {
 
 impl Play {
     pub(super) fn ring(&self) {
-        self.ring.send(()).expect("it listens");
+        self.ring.send(Heard::Ring).expect("it listens");
     }
 
     pub(super) fn signal(&self) {

@@ -14,9 +14,9 @@ use ax_scheduler::job::{
 };
 use ax_scheduler::sched::scene::{Scene, Witness};
 use ax_scheduler::store::{
-    Cancel, Cancelling, Child, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Hints,
-    Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival, Runner,
-    Said, Scheduled, Selector, Store, Turn, Turned,
+    Cancel, Cancelling, Child, Counts, Edit, Enqueued, Error, Failed, Fault, Glance, Group, Handed,
+    Hints, Moved, NewRunner, Outlook, Overdue, Prune, Pruned, Query, Resolution, Result, Revival,
+    Runner, Said, Scheduled, Selector, Store, Token, Turn, Turned,
 };
 
 use super::act;
@@ -193,6 +193,7 @@ macro_rules! verbs {
 impl Store for Door<'_> {
     verbs! {
         add(jobs: &[NewJob], now: Timestamp) -> Vec<Added>;
+        add_handed(handed: &[Handed], answered: &[Token]) -> Vec<Result<Added>>;
         enqueue(chain: &Chain, now: Timestamp) -> Enqueued;
         schedule(schedules: &[NewSchedule], replace: bool, now: Timestamp) -> Vec<Scheduled>;
         schedules() -> Vec<Schedule>;

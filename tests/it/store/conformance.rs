@@ -27,6 +27,7 @@ mod editing;
 mod failures;
 mod families;
 mod glances;
+mod handing;
 mod hooks;
 mod keys;
 mod later;

@@ -12,12 +12,13 @@ use tempfile::TempDir;
 
 use super::bench::a_runner;
 
-const SCHEMAS: [(u32, &str); 5] = [
+const SCHEMAS: [(u32, &str); 6] = [
     (1, include_str!("schemas/1.sql")),
     (2, include_str!("schemas/2.sql")),
     (3, include_str!("schemas/3.sql")),
     (4, include_str!("schemas/4.sql")),
     (5, include_str!("schemas/5.sql")),
+    (6, include_str!("schemas/6.sql")),
 ];
 
 /// When the queues were written, and a moment more.

@@ -1,0 +1,95 @@
+//! Jobs that are handed to a runner: one for each token, whoever adds it.
+
+use ax_scheduler::job::{Added, IfExists, JobId, NewJob, RunnerId};
+use ax_scheduler::store::{Error, Handed, Query, Token};
+
+use crate::store::bench::{Bench, START, a_runner, after, job, keyed};
+
+promises![
+    a_job_is_added_once_for_each_token,
+    whoever_asks_again_hears_the_same,
+    one_that_cannot_be_added_keeps_no_other_out,
+    one_that_cannot_be_added_leaves_nothing_behind,
+    what_was_answered_is_forgotten,
+    what_was_handed_to_a_runner_is_forgotten_with_it,
+    nothing_is_known_of_what_was_handed_to_a_runner_that_is_gone,
+];
+
+fn handed(bench: &Bench, token: i64, job: NewJob) -> Handed {
+    Handed { token: Token(token), runner: bench.runner, job, now: bench.now }
+}
+
+fn add(bench: &mut Bench, handed: Handed) -> Added {
+    let mut answers = bench.store.add_handed(&[handed], &[]).expect("an answer");
+    assert_eq!(answers.len(), 1);
+    answers.remove(0).expect("it is added")
+}
+
+fn count(bench: &mut Bench) -> u64 {
+    bench.store.count(&Query::default()).expect("an answer")
+}
+
+fn a_job_is_added_once_for_each_token(bench: &mut Bench) {
+    let one = handed(bench, 7, job());
+    let first = add(bench, one.clone());
+    let mut other = bench.another();
+    let again = other.add_handed(std::slice::from_ref(&one), &[]).expect("an answer");
+    assert_eq!(again[0].as_ref().expect("it is there"), &first);
+    let next = handed(bench, 8, job());
+    assert_eq!(add(bench, next), Added { id: JobId(2), new: true });
+    assert_eq!((first, count(bench)), (Added { id: JobId(1), new: true }, 2));
+}
+
+fn whoever_asks_again_hears_the_same(bench: &mut Bench) {
+    let there = bench.add(keyed("k"));
+    let one = handed(bench, -1, keyed("k"));
+    let first = add(bench, one.clone());
+    assert_eq!(first, Added { id: there, new: false });
+    assert_eq!(add(bench, one), first);
+}
+
+fn one_that_cannot_be_added_keeps_no_other_out(bench: &mut Bench) {
+    let three = [job(), after(&[JobId(99)]), job()];
+    let three = [0, 1, 2].map(|at| handed(bench, 10 + at as i64, three[at].clone()));
+    let answers = bench.store.add_handed(&three, &[]).expect("an answer");
+    let ids = [0, 2].map(|at| answers[at].as_ref().expect("it is added").id);
+    assert_eq!(ids, [JobId(1), JobId(2)]);
+    let refused = answers[1].as_ref().expect_err("it is refused");
+    assert!(refused.to_string().contains("99"), "{refused}");
+    assert_eq!(count(bench), 2);
+}
+
+fn one_that_cannot_be_added_leaves_nothing_behind(bench: &mut Bench) {
+    bench.add(keyed("k"));
+    let strict = NewJob { if_exists: IfExists::Error, ..keyed("k") };
+    let one = handed(bench, 3, strict);
+    let answers = bench.store.add_handed(std::slice::from_ref(&one), &[]).expect("an answer");
+    assert!(matches!(answers[0], Err(Error::InBatch { .. })), "{answers:?}");
+    assert_eq!(count(bench), 1);
+    // Its token is as good as new.
+    let later = Handed { job: job(), ..one };
+    assert!(add(bench, later).new);
+}
+
+fn what_was_answered_is_forgotten(bench: &mut Bench) {
+    let [one, two] = [1, 2].map(|token| handed(bench, token, job()));
+    add(bench, one.clone());
+    add(bench, two.clone());
+    assert!(bench.store.add_handed(&[], &[one.token]).expect("an answer").is_empty());
+    assert_eq!([add(bench, one).id, add(bench, two).id], [JobId(3), JobId(2)]);
+}
+
+fn what_was_handed_to_a_runner_is_forgotten_with_it(bench: &mut Bench) {
+    let second = bench.store.enlist(&a_runner(), START).expect("a runner");
+    let one = handed(bench, 1, job());
+    let to_second = Handed { runner: second, ..handed(bench, 2, job()) };
+    add(bench, one.clone());
+    add(bench, to_second.clone());
+    assert!(bench.store.discharge(second).expect("an answer"));
+    assert_eq!([add(bench, one).id, add(bench, to_second).id], [JobId(1), JobId(3)]);
+}
+
+fn nothing_is_known_of_what_was_handed_to_a_runner_that_is_gone(bench: &mut Bench) {
+    let one = Handed { runner: RunnerId(99), ..handed(bench, 1, job()) };
+    assert_eq!([add(bench, one.clone()).id, add(bench, one).id], [JobId(1), JobId(2)]);
+}
