@@ -9,6 +9,7 @@
 mod mischief;
 mod people;
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -129,6 +130,11 @@ fn nothing_is_lost_and_nothing_done_twice_whoever_is_killed_or_stopped() {
     let acknowledged = acknowledged.into_inner().expect("nobody panicked");
     let exits = exits.into_inner().expect("nobody panicked");
     println!("{told}; {} commands", exits.len());
+    let told: BTreeSet<i64> = acknowledged.iter().copied().collect();
+    let stored: BTreeSet<i64> =
+        desk.jobs().iter().map(|job| job["id"].as_i64().expect("an id")).collect();
+    assert_eq!(acknowledged.len(), told.len(), "one job was told to two who added");
+    assert_eq!(told, stored, "a job was added twice, or lost");
     let proof = Proof::gather(&desk.file("ledger"), desk.db(), acknowledged, exits);
     println!("{}", proof.figures());
     proof.check();

@@ -3,6 +3,7 @@
 mod cancelling;
 mod clocks;
 mod flows;
+mod handing;
 mod hardship;
 mod hooks;
 mod limiting;

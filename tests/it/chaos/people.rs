@@ -23,6 +23,9 @@ pub(super) fn add(scene: &Scene, number: u64, mut rng: Rng) {
             thread::sleep(LOOK);
             continue;
         }
+        if rng.bool() {
+            add_one(scene, rng.f64() * longest(scene));
+        }
         let shape = rng.choice(Shape::ALL).expect("there are some");
         let lines = shape.lines(&format!("{number}-{count}"), rng.f64() * longest(scene));
         scene.added.fetch_add(lines.len(), Ordering::Relaxed);
@@ -33,6 +36,15 @@ pub(super) fn add(scene: &Scene, number: u64, mut rng: Rng) {
         let ids = said.lines().map(|id| id.parse::<i64>().expect("an id"));
         scene.acknowledged.lock().expect("nobody panics with it").extend(ids);
     }
+}
+
+/// Adds one job, which a runner may be handed.
+fn add_one(scene: &Scene, seconds: f64) {
+    scene.added.fetch_add(1, Ordering::Relaxed);
+    let seconds = seconds.to_string();
+    let said = ask(scene, &["add", "--kill-after", "100ms", "sh", "job.sh", &seconds, "0", "1"]);
+    let id = said.trim().parse().expect("an id");
+    scene.acknowledged.lock().expect("nobody panics with it").push(id);
 }
 
 /// The longest that a job takes, in seconds: rounds want work that lasts.

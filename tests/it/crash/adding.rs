@@ -4,7 +4,10 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
-use super::super::harness::Desk;
+use ax_scheduler::data_dir::DataDir;
+use nix::sys::signal::Signal;
+
+use super::super::harness::{Desk, Runner};
 use super::super::proof::Proof;
 use super::super::proof::shapes::{self, Shape};
 use super::super::scheduling::make_due;
@@ -52,6 +55,54 @@ fn a_file_that_is_killed_as_it_is_added_is_added_as_a_whole_or_not_at_all() {
         assert_eq!(desk.jobs().len(), if is_added { lines.len() } else { 0 }, "{place}");
         go_on(&desk);
     }
+}
+
+/// A runner that waits, and is killed at these places.
+fn waiting_runner(desk: &Desk, places: &str) -> Runner {
+    let mut command = desk.command(&["run", "--workers", "1", "--poll-interval", "20ms"]);
+    let runner = Runner::start(desk, doomed(desk, &mut command, places));
+    desk.wait_until("it listens", || {
+        let bells = std::fs::read_dir(DataDir::of(desk.db()).wake());
+        bells.is_ok_and(|mut bells| bells.next().is_some())
+    });
+    runner
+}
+
+#[test]
+fn a_job_whose_runner_dies_as_it_takes_it_is_added_once() {
+    for place in [
+        "add-handed/before-begin",
+        "add-handed/before-commit",
+        "add-handed/after-commit",
+        "hand/before-answer",
+    ] {
+        let desk = desk();
+        let mut runner = waiting_runner(&desk, &format!("{place}=return"));
+        let id = desk.ok(&["add", "sh", "job.sh", "0", "0", "1"]);
+        assert_eq!((id.as_str(), desk.jobs().len()), ("1\n", 1), "{place}");
+        assert_eq!(runner.status().signal(), Some(9), "{place}: the job was not handed over");
+        let exits = vec![desk.run(&["--until-idle"]).exit(), settle(&desk)];
+        Proof::gather(&desk.file("ledger"), desk.db(), [1], exits).check();
+    }
+}
+
+#[test]
+fn a_command_that_is_killed_once_it_has_handed_its_job_over_has_added_it_or_nothing() {
+    let desk = desk();
+    let mut runner = waiting_runner(&desk, "");
+    add_and_die(&desk, &["add", "sh", "job.sh", "0", "0", "1"], "", "hand/after-send");
+    let heard = desk.ok(&["add", "sh", "job.sh", "0", "0", "1"]);
+    desk.wait_until("both are answered, and it is forgotten", || {
+        let shell = rusqlite::Connection::open(desk.db()).expect("opened");
+        let known = "SELECT count(*) FROM ax_handed";
+        shell.query_row(known, [], |row| row.get::<_, i64>(0)).expect("a number") == 0
+    });
+    let added = desk.jobs().len();
+    assert!((1..=2).contains(&added), "{added} jobs for one add and a killed one");
+    runner.signal(Signal::SIGTERM);
+    let exits = vec![runner.exit(), desk.run(&["--until-idle"]).exit(), settle(&desk)];
+    let id = heard.trim().parse().expect("an id");
+    Proof::gather(&desk.file("ledger"), desk.db(), [id], exits).check();
 }
 
 /// Others add and run as if nothing had been.
