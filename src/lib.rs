@@ -7,6 +7,7 @@
 //!
 //! ```text
 //!  ax add ──────► store ◄──────────────── ax list, show, deps, retry, recover, doctor …
+//!    └─ hands its job to a runner, if one lives (sched::handover)
 //!                  ▲  │ one commit a turn: settle, judge, release, claim
 //!  ax run          │  ▼
 //!    scheduler thread (sched::drive around sched::Scheduler)
@@ -28,7 +29,7 @@
 //! | [`job`] | plain data and pure rules: the table of legal states, verdicts, dependencies, why a job is not running, which failures are alike |
 //! | [`store`] | how jobs are kept; [`store::Store`] is the seam, `store::sqlite` the one backend |
 //! | [`exec`] | how a job is run: supervisors, stop ladder, output; [`exec::Executor`] is the seam |
-//! | [`sched`] | how a runner works: turns, worker threads, wake-ups, attempts that others left behind |
+//! | [`sched`] | how a runner works: turns, worker threads, wake-ups, jobs that commands hand over, attempts that others left behind |
 //! | [`flow`] | flow files and crontabs |
 //! | [`config`] | the configuration: what the environment, a file and the defaults say |
 //! | [`document`] | files that people write, with the place of what is wrong |
@@ -64,6 +65,9 @@
 //!   is due.
 //! - **Who lives is proved.** Runners and supervisors hold a lock as long as
 //!   they live; the kernel lets go of it. No time-out decides that somebody is dead.
+//! - **A job that is handed over is added once.** `ax add` lets a living runner
+//!   put its job in, which has the database open; without an answer it does so
+//!   itself, under the same number, and the store adds a job once for each.
 //! - **A start leaves a trace first.** A supervisor writes its intent into its
 //!   journal, then looks whether its runner lives, then starts the process. So
 //!   whoever finds the runner dead knows from the journals what was started,

@@ -98,20 +98,32 @@ impl<'a> Bench<'a> {
         Ok(Figure::new("add_from", "a job of `--from` (bare: its rows)", took, limit))
     }
 
-    /// Starts on an idle runner: after `ax add`, after a parent, in a chain.
-    pub(super) fn latencies(&self) -> Result<[Figure; 3], Failure> {
+    /// On an idle runner: handing a job to it, and starts after `ax add`, after a
+    /// parent, in a chain.
+    pub(super) fn latencies(&self) -> Result<[Figure; 4], Failure> {
         let desk = Desk::new(self.place, "latency");
         let mut beat = Beat::new(self.place)?;
         let runner = desk.start(&["run", "--workers", &self.workers.to_string()])?;
         desk.time(&["add", BEAT])?;
         beat.next()?;
         let figures = [
+            self.hand(&desk)?,
             self.start(&desk, &mut beat)?,
             self.child(&desk, &mut beat)?,
             self.chain(&desk, &mut beat)?,
         ];
         drop::<Running<'_>>(runner);
         Ok(figures)
+    }
+
+    /// The job waits for a person, so that the runner does no more than add it.
+    fn hand(&self, desk: &Desk<'a>) -> Result<Figure, Failure> {
+        let (took, limit) = self.in_turn(
+            self.jobs.min(CALLS),
+            |_| desk.time(&["add", "--hold", "true"]),
+            |_| bare::time_true(),
+        )?;
+        Ok(Figure::new("hand", "one `ax add` that a runner is handed", took, limit))
     }
 
     fn start(&self, desk: &Desk<'a>, beat: &mut Beat<'_>) -> Result<Figure, Failure> {

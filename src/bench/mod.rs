@@ -115,7 +115,7 @@ pub fn run(plan: Plan, dir: &Path, tell: &mut dyn FnMut(&str)) -> Result<Report,
     tell("adding");
     let (add, batch) = (bench.add()?, bench.batch()?);
     tell("waiting for starts");
-    let [start, child, chain] = bench.latencies()?;
+    let [hand, start, child, chain] = bench.latencies()?;
     tell("trying other numbers of workers");
     let tried = bench.try_workers([cores, 2 * cores, 4 * cores])?;
     Ok(Report {
@@ -126,7 +126,7 @@ pub fn run(plan: Plan, dir: &Path, tell: &mut dyn FnMut(&str)) -> Result<Report,
         sync,
         drain_bound: Bound::of(drain.limit.p50, sync.p50 / divisor(AHEAD * workers)),
         add_bound: Bound::of(add.limit.p50, sync.p50),
-        figures: vec![drain, add, batch, start, child, chain],
+        figures: vec![drain, add, batch, hand, start, child, chain],
         tried,
     })
 }

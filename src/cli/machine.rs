@@ -25,8 +25,9 @@ is removed in the end. Each figure stands beside its limit, the same work done
 bare and measured in turn; a ratio of 1 is the limit itself.
 
 Figures: drain (a job of many, all durable), add (one call), add_from (a job of
-a batch), start (from `ax add` to the job's first word), child (from a parent's
-last word to its child's first), chain (a link of 100).")]
+a batch), hand (one call, while a runner lives), start (from `ax add` to the
+job's first word), child (from a parent's last word to its child's first),
+chain (a link of 100).")]
 pub struct BenchArgs {
     /// How many jobs are drained [default: as many as start bare in 2 s, 200 to 5000]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -22,7 +22,7 @@ fn every_figure_stands_beside_its_limit_and_nothing_is_left() {
     let report = said.json();
     let figures = report["figures"].as_array().expect("an array");
     let names: Vec<_> = figures.iter().map(|figure| figure["name"].as_str()).collect();
-    let want = ["drain", "add", "add_from", "start", "child", "chain"];
+    let want = ["drain", "add", "add_from", "hand", "start", "child", "chain"];
     assert_eq!(names, want.map(Some));
     for figure in figures {
         for field in ["p50_ms", "p99_ms", "bare_p50_ms", "bare_p99_ms", "ratio", "per_s"] {
