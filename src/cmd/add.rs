@@ -81,8 +81,10 @@ fn one(args: &AddArgs, draft: Draft, context: &mut Context<'_>) -> Result<Vec<Ad
 fn hand_or_add(job: &NewJob, context: &Context<'_>) -> Result<Added, Failure> {
     let now = context.now();
     let added = match handover::hand(&context.data_dir(), &context.db, job, now) {
-        Outcome::Added(added, runner) => {
-            context.wake_runners_but(runner);
+        Outcome::Added { added, by, has_company } => {
+            if has_company {
+                context.wake_runners_but(by);
+            }
             return Ok(added);
         }
         Outcome::NotTaken => context.store()?.add(std::slice::from_ref(job), now)?[0],

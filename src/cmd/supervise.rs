@@ -87,6 +87,7 @@ impl Records {
             now,
             started: &started,
             settled: &settled,
+            handed: &[],
             serves: false,
             room: 0,
             scope: None,

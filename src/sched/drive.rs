@@ -136,7 +136,6 @@ impl<'a> Drive<'a> {
         let polls = tick(self.settings.poll_interval);
         self.recover();
         loop {
-            self.serve_commands();
             if std::mem::take(&mut self.was_woken) {
                 self.give_back_beyond_limits();
             }
@@ -162,7 +161,10 @@ impl<'a> Drive<'a> {
             self.stage == Stage::Serving && self.rest_until.is_none_or(|until| until <= from);
         let capacity = self.capacity(from);
         self.scheduler.limit(capacity);
+        let takes_jobs = self.stage == Stage::Serving && self.trouble.is_none();
+        self.scheduler.take_in(self.intake.take(takes_jobs));
         let turned = self.scheduler.turn(self.store.as_mut(), self.clock.now(), claiming);
+        self.intake.answer(turned.as_ref().ok().map(|step| step.added.as_slice()));
         let mut step = match turned {
             Ok(step) => step,
             Err(error) => return self.put_up_with(error).map(|()| None),

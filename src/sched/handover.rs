@@ -90,8 +90,15 @@ enum Answer {
 /// What came of handing a job over.
 #[derive(Debug)]
 pub enum Outcome {
-    /// This runner has added it.
-    Added(Added, RunnerId),
+    /// A runner has added it.
+    Added {
+        /// The job.
+        added: Added,
+        /// The runner, which knows what there is to do.
+        by: RunnerId,
+        /// Whether there are others, who do not.
+        has_company: bool,
+    },
     /// No runner has it.
     NotTaken,
     /// A runner may have added it, or may yet.
@@ -145,7 +152,9 @@ fn try_hand(
     let mut bytes = [0; 32];
     let length = ours.read(&mut bytes).unwrap_or(0);
     Ok(match postcard::from_bytes(&bytes[..length]).ok() {
-        Some(Answer::Added { id, new }) => Outcome::Added(Added { id, new }, runner),
+        Some(Answer::Added { id, new }) => {
+            Outcome::Added { added: Added { id, new }, by: runner, has_company: bells.are_many() }
+        }
         Some(Answer::NotTaken) => Outcome::NotTaken,
         None => Outcome::Unknown(Doubt { token, runner, _line: ours }),
     })
@@ -297,7 +306,10 @@ mod tests {
 
         fn add(&mut self, serves: bool, request: Request) {
             self.intake.note(request);
-            self.intake.serve(self.store.as_mut(), serves);
+            let taken = self.intake.take(serves);
+            let answers = self.store.add_handed(&taken, &[]).expect("an answer");
+            let added: Vec<_> = answers.into_iter().map(Result::ok).collect();
+            self.intake.answer(Some(&added));
         }
 
         /// What is known of the token of a job, if it is added again.
@@ -365,8 +377,9 @@ mod tests {
     fn the_command_hears_which_job_it_is() {
         let mut stage = Stage::new();
         let outcome = stage.hand(&job(), |stage, request| stage.add(true, request));
-        let Outcome::Added(added, by) = outcome else { panic!("{outcome:?}") };
+        let Outcome::Added { added, by, has_company } = outcome else { panic!("{outcome:?}") };
         assert_eq!((added, by), (Added { id: JobId(1), new: true }, stage.runner));
+        assert!(!has_company);
         assert_eq!(stage.count(), 1);
     }
 

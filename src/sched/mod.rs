@@ -24,9 +24,10 @@ use std::path::Path;
 
 use crate::exec::{Ended, Report};
 use crate::job::{
-    Claim, Claimed, EnvBlock, FlowRunId, Outcome, RetryPolicy, RunnerId, Settlement, Timestamp,
+    Added, Claim, Claimed, EnvBlock, FlowRunId, Outcome, RetryPolicy, RunnerId, Settlement,
+    Timestamp,
 };
-use crate::store::{self, Started, Store, Turn, Turned};
+use crate::store::{self, Handed, Started, Store, Turn, Turned};
 
 pub use event::RunEvent;
 
@@ -43,6 +44,7 @@ pub struct Scheduler {
     in_hand: HashMap<Claim, InHand>,
     started: Vec<Started>,
     settled: Vec<Settlement>,
+    handed: Vec<Handed>,
 }
 
 /// What is needed of a job until it has ended.
@@ -58,6 +60,8 @@ struct InHand {
 pub struct Step {
     /// The jobs to start, in order.
     pub tasks: Vec<Claimed>,
+    /// What was added for each job that was handed over.
+    pub added: Vec<Option<Added>>,
     /// What happened, for whoever watches.
     pub events: Vec<RunEvent>,
     /// Attempts whose output is in the database now; a file of it can go.
@@ -99,6 +103,7 @@ impl Scheduler {
             in_hand: HashMap::new(),
             started: Vec::new(),
             settled: Vec::new(),
+            handed: Vec::new(),
         }
     }
 
@@ -154,6 +159,11 @@ impl Scheduler {
         self.settled.push(Settlement { claim, outcome, verdict, process, ended_at, output });
     }
 
+    /// Takes in jobs that commands hand over, for the next turn alone.
+    pub fn take_in(&mut self, handed: Vec<Handed>) {
+        self.handed = handed;
+    }
+
     /// Lets go of a job whose worker broke: its supervisor records the end.
     pub fn forget(&mut self, claim: Claim) {
         self.in_hand.remove(&claim);
@@ -174,7 +184,7 @@ impl Scheduler {
     /// capacity: one commit.
     ///
     /// # Errors
-    /// What the store says. Nothing that was heard is lost: the next turn
+    /// What the store says. Nothing that was heard of jobs is lost: the next turn
     /// brings it again.
     pub fn turn(
         &mut self,
@@ -184,11 +194,13 @@ impl Scheduler {
     ) -> store::Result<Step> {
         let ending = self.settled.len();
         let room = self.capacity.saturating_sub(self.in_hand.len().saturating_sub(ending));
+        let handed = std::mem::take(&mut self.handed);
         let turned = store.turn(&Turn {
             runner: self.runner,
             now,
             started: &self.started,
             settled: &self.settled,
+            handed: &handed,
             serves: claiming,
             room: if claiming { room } else { 0 },
             scope: self.scope,
@@ -198,9 +210,10 @@ impl Scheduler {
 
     /// What follows from a commit that went well.
     fn stored(&mut self, turned: Turned, now: Timestamp) -> Step {
-        let Turned { next_due, more, hooks_owed, cancels, .. } = turned;
+        let Turned { next_due, more, hooks_owed, cancels, added, .. } = turned;
         let quiet_since = turned.quiet.then_some(now);
-        let mut step = Step { cancels, next_due, more, hooks_owed, quiet_since, ..Step::default() };
+        let mut step =
+            Step { added, cancels, next_due, more, hooks_owed, quiet_since, ..Step::default() };
         for started in self.started.drain(..) {
             if let Some(job) = self.in_hand.get(&started.claim) {
                 step.events.push(RunEvent::started(&started, &job.title));

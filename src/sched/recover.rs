@@ -336,6 +336,7 @@ fn settle(
         now,
         started: &[],
         settled,
+        handed: &[],
         serves: false,
         room: 0,
         scope: None,

@@ -99,6 +99,11 @@ impl Bells {
         Some(Self { dir, runners: names.collect() })
     }
 
+    /// Tells whether there is more than one.
+    pub(super) const fn are_many(&self) -> bool {
+        self.runners.len() > 1
+    }
+
     /// The runners, and the address of each, which is good as long as this lives.
     pub(super) fn each(&self) -> impl Iterator<Item = (RunnerId, PathBuf)> {
         self.runners.iter().map(|runner| (*runner, short(&self.dir, &runner.to_string())))

@@ -1,7 +1,9 @@
 //! A runner, and what a turn of it brings and takes.
 
+use super::changing::Handed;
 use crate::job::{
-    Claim, Claimed, Event, FlowRunId, JobId, Process, RunnerId, Settlement, Timestamp, Verdict,
+    Added, Claim, Claimed, Event, FlowRunId, JobId, Process, RunnerId, Settlement, Timestamp,
+    Verdict,
 };
 
 /// A runner as it introduces itself.
@@ -54,6 +56,8 @@ pub struct Turn<'a> {
     pub started: &'a [Started],
     /// Attempts that ended.
     pub settled: &'a [Settlement],
+    /// Jobs that commands have handed to the runner.
+    pub handed: &'a [Handed],
     /// Whether it starts jobs, if not at once: only then is it known that what
     /// is due by now is started.
     pub serves: bool,
@@ -81,6 +85,9 @@ pub struct Moved {
 pub struct Turned {
     /// The jobs that the runner has now.
     pub claimed: Vec<Claimed>,
+    /// What was added for each job that was handed over; nothing for one that
+    /// cannot be added.
+    pub added: Vec<Option<Added>>,
     /// The settlements that came too late and changed nothing.
     pub late: Vec<Claim>,
     /// Those that had been written before and change nothing either.

@@ -50,6 +50,7 @@ impl Night {
             now: TWO,
             started: &[],
             settled: &[],
+            handed: &[],
             serves: true,
             room: jobs.len(),
             scope: None,

@@ -77,11 +77,6 @@ impl Drive<'_> {
         }
     }
 
-    /// Adds what commands have handed over.
-    pub(super) fn serve_commands(&mut self) {
-        self.intake.serve(self.store.as_mut(), self.stage == Stage::Serving);
-    }
-
     /// Gives back what was claimed and not started, and may not be started any
     /// more: its group was paused, or given a lower limit. If the store has
     /// trouble now, the next poll asks again.

@@ -11,14 +11,24 @@ use crate::store::{Handed, Store, Token};
 pub struct Intake {
     file: Option<FileId>,
     waiting: Vec<Request>,
+    /// Those whose jobs are in the turn.
+    asked: Vec<(Token, UnixStream)>,
     /// Those who may still ask what became of their job.
     answered: Vec<(Token, UnixStream)>,
+    /// The tokens of those who will not ask any more.
+    done: Vec<Token>,
 }
 
 impl Intake {
     /// The intake of a runner that has this file open; without one it takes nothing.
     pub const fn new(file: Option<FileId>) -> Self {
-        Self { file, waiting: Vec::new(), answered: Vec::new() }
+        Self {
+            file,
+            waiting: Vec::new(),
+            asked: Vec::new(),
+            answered: Vec::new(),
+            done: Vec::new(),
+        }
     }
 
     /// Takes note of a request.
@@ -28,59 +38,61 @@ impl Intake {
 
     /// Tells whether nobody waits for an answer or may ask again.
     pub const fn is_clear(&self) -> bool {
-        self.waiting.is_empty() && self.answered.is_empty()
+        self.waiting.is_empty() && self.answered.is_empty() && self.done.is_empty()
     }
 
-    /// Adds what came in, if the runner `serves`: one commit for all. If the
-    /// store has trouble they get no answer and see for themselves.
-    pub fn serve(&mut self, store: &mut dyn Store, serves: bool) {
+    /// What is to be added in the next turn; nothing unless the runner `serves`.
+    /// [`Intake::answer`] follows.
+    pub fn take(&mut self, serves: bool) -> Vec<Handed> {
         if self.waiting.is_empty() {
-            return;
+            return Vec::new();
         }
-        let (mut handed, mut replies) = (Vec::new(), Vec::new());
-        for request in self.waiting.drain(..) {
-            if serves && self.file == Some(request.file) && !has_hung_up(&request.reply) {
-                handed.push(request.handed);
-                replies.push(request.reply);
+        self.part_from_the_answered();
+        let mut taken = Vec::new();
+        for Request { file, handed, reply } in self.waiting.drain(..) {
+            if has_hung_up(&reply) {
+                // It has added the job, or was killed.
+                self.done.push(handed.token);
+            } else if serves && self.file == Some(file) {
+                self.asked.push((handed.token, reply));
+                taken.push(handed);
             } else {
-                let Request { handed: Handed { token, .. }, reply, .. } = request;
                 answer(&reply, Answer::NotTaken);
-                self.answered.push((token, reply));
             }
         }
-        if handed.is_empty() {
+        taken
+    }
+
+    /// Answers those whose jobs were in the turn; without `added` the store had
+    /// trouble, and they see for themselves.
+    pub fn answer(&mut self, added: Option<&[Option<Added>]>) {
+        let asked = std::mem::take(&mut self.asked);
+        if asked.is_empty() {
             return;
         }
-        let Some(answers) = self.store(store, &handed) else { return };
         crash::point("hand", "before-answer");
-        for ((handed, reply), said) in handed.iter().zip(replies).zip(answers) {
+        let Some(added) = added else { return };
+        for ((token, reply), added) in asked.into_iter().zip(added) {
+            let said =
+                added.map_or(Answer::NotTaken, |Added { id, new }| Answer::Added { id, new });
             answer(&reply, said);
-            self.answered.push((handed.token, reply));
+            self.answered.push((token, reply));
         }
     }
 
-    /// Forgets those who will not ask again, which can wait: it is a commit of
-    /// its own.
+    /// Has the store forget those who will not ask again, which can wait: it is
+    /// a commit of its own.
     pub fn tidy(&mut self, store: &mut dyn Store) {
-        if self.answered.iter().any(|(_, reply)| has_hung_up(reply)) {
-            self.store(store, &[]);
+        self.part_from_the_answered();
+        if !self.done.is_empty() && store.add_handed(&[], &self.done).is_ok() {
+            self.done.clear();
         }
     }
 
-    /// Adds these and forgets those who have hung up; `None` if the store has
-    /// trouble.
-    fn store(&mut self, store: &mut dyn Store, handed: &[Handed]) -> Option<Vec<Answer>> {
-        let (gone, left): (Vec<_>, Vec<_>) =
-            self.answered.drain(..).partition(|(_, reply)| has_hung_up(reply));
-        self.answered = left;
-        let tokens: Vec<Token> = gone.iter().map(|(token, _)| *token).collect();
-        let Ok(answers) = store.add_handed(handed, &tokens) else {
-            self.answered.extend(gone);
-            return None;
-        };
-        let said = answers.into_iter().map(|added| {
-            added.map_or(Answer::NotTaken, |Added { id, new }| Answer::Added { id, new })
-        });
-        Some(said.collect())
+    /// Lets go of the sockets of those who have hung up.
+    fn part_from_the_answered(&mut self) {
+        for (token, _) in self.answered.extract_if(.., |(_, reply)| has_hung_up(reply)) {
+            self.done.push(token);
+        }
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 use super::gates::Limits;
 use super::row;
 use super::settle::Written;
-use super::{Fallible, cancel, chain, gates, hooks, judge, schedule, settle};
+use super::{Fallible, cancel, chain, gates, handed, hooks, judge, schedule, settle};
 use crate::job::{
     Claim, Claimed, Command, EnvBlock, Event, FlowRunId, JobId, RunnerId, Spec, State, Timestamp,
 };
@@ -16,7 +16,9 @@ use crate::store::{Moved, Turn, Turned};
 
 /// Does a turn.
 pub(super) fn turn(tx: &Transaction<'_>, turn: &Turn<'_>, envs: &mut EnvCache) -> Fallible<Turned> {
-    let mut turned = Turned::default();
+    let answers = handed::add_handed(tx, turn.handed, &[])?;
+    let added = answers.into_iter().map(Result::ok).collect();
+    let mut turned = Turned { added, ..Turned::default() };
     for started in turn.started {
         settle::start(tx, started, turn.now)?;
     }

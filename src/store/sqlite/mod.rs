@@ -262,7 +262,7 @@ impl Store for Sqlite {
     }
 
     fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned> {
-        if turn.started.is_empty() && turn.settled.is_empty() {
+        if turn.started.is_empty() && turn.settled.is_empty() && turn.handed.is_empty() {
             let quiet = self.read(|connection| claim::look(connection, turn))?;
             if let Some(quiet) = quiet {
                 return Ok(quiet);

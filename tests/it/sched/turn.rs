@@ -113,6 +113,7 @@ fn a_result_that_comes_too_late_changes_nothing_and_says_so() {
         now,
         started: &[],
         settled,
+        handed: &[],
         serves: false,
         room: 0,
         scope: setting.scope,

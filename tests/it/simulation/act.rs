@@ -128,6 +128,7 @@ impl World {
             now,
             started: &[],
             settled: &[settlement],
+            handed: &[],
             serves: false,
             room: 0,
             scope: None,

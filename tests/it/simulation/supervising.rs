@@ -231,6 +231,7 @@ impl World {
             now: self.machine.now(),
             started: &started,
             settled: &settled,
+            handed: &[],
             serves: false,
             room: 0,
             scope: None,

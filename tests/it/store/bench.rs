@@ -94,6 +94,7 @@ impl Bench {
             now: self.now,
             started: &[],
             settled: &[],
+            handed: &[],
             serves: true,
             room,
             scope: None,

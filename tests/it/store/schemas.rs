@@ -133,8 +133,16 @@ fn keeps_hooks(store: &mut dyn Store) {
 fn goes_on(store: &mut dyn Store) {
     let runner = store.enlist(&a_runner(), THEN).expect("a runner");
     assert_eq!(runner, RunnerId(78), "no number is used twice");
-    let turn =
-        Turn { runner, now: THEN, started: &[], settled: &[], serves: true, room: 9, scope: None };
+    let turn = Turn {
+        runner,
+        now: THEN,
+        started: &[],
+        settled: &[],
+        handed: &[],
+        serves: true,
+        room: 9,
+        scope: None,
+    };
     let claimed = store.turn(&turn).expect("a turn").claimed;
     let [one] = &claimed[..] else { panic!("one is due: {claimed:?}") };
     assert_eq!((one.claim.job, one.claim.attempt, one.spec.timeout), (JobId(8), 1, None));
@@ -165,8 +173,16 @@ fn a_queue_of_the_third_schema_lets_go_what_a_closed_group_held_up() {
     let (_place, path) = old(&format!("{}{HELD_UP}", SCHEMAS[2].1));
     let mut store = store::open(&path).expect("an old queue opens");
     let runner = store.enlist(&a_runner(), THEN).expect("a runner");
-    let turn =
-        Turn { runner, now: THEN, started: &[], settled: &[], serves: true, room: 9, scope: None };
+    let turn = Turn {
+        runner,
+        now: THEN,
+        started: &[],
+        settled: &[],
+        handed: &[],
+        serves: true,
+        room: 9,
+        scope: None,
+    };
     let claimed = store.turn(&turn).expect("a turn").claimed;
     assert!(claimed.iter().any(|claimed| claimed.claim.job == JobId(22)), "{claimed:?}");
 }

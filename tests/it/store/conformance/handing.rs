@@ -1,11 +1,13 @@
 //! Jobs that are handed to a runner: one for each token, whoever adds it.
 
-use ax_scheduler::job::{Added, IfExists, JobId, NewJob, RunnerId};
-use ax_scheduler::store::{Error, Handed, Query, Token};
+use ax_scheduler::job::{Added, IfExists, JobId, NewJob, RunnerId, State};
+use ax_scheduler::store::{Error, Handed, Query, Token, Turn};
 
 use crate::store::bench::{Bench, START, a_runner, after, job, keyed};
 
 promises![
+    a_turn_adds_what_was_handed_over_and_claims_it,
+    a_turn_that_is_given_nothing_that_can_be_added_does_the_rest,
     a_job_is_added_once_for_each_token,
     whoever_asks_again_hears_the_same,
     one_that_cannot_be_added_keeps_no_other_out,
@@ -29,6 +31,29 @@ fn count(bench: &mut Bench) -> u64 {
     bench.store.count(&Query::default()).expect("an answer")
 }
 
+fn a_turn_adds_what_was_handed_over_and_claims_it(bench: &mut Bench) {
+    let three = [(10, job()), (11, after(&[JobId(99)])), (12, job())];
+    let three = three.map(|(token, job)| handed(bench, token, job));
+    let turn = Turn { handed: &three, ..bench.empty_turn(1) };
+    let turned = bench.store.turn(&turn).expect("a turn");
+    let added = |id| Some(Added { id: JobId(id), new: true });
+    assert_eq!(turned.added, [added(1), None, added(2)]);
+    let claimed: Vec<_> = turned.claimed.iter().map(|claimed| claimed.claim.job).collect();
+    assert_eq!(claimed, [JobId(1)]);
+    assert_eq!(bench.states(&[JobId(1), JobId(2)]), [State::Dispatched, State::Ready]);
+    let again = bench.store.add_handed(&three[..1], &[]).expect("an answer");
+    assert_eq!(again[0].as_ref().ok(), added(1).as_ref(), "a turn and a command know the same");
+}
+
+fn a_turn_that_is_given_nothing_that_can_be_added_does_the_rest(bench: &mut Bench) {
+    let there = bench.add(job());
+    let hopeless = [handed(bench, 1, after(&[JobId(99)]))];
+    let turn = Turn { handed: &hopeless, ..bench.empty_turn(1) };
+    let turned = bench.store.turn(&turn).expect("a turn");
+    assert_eq!(turned.added, [None]);
+    assert_eq!(turned.claimed[0].claim.job, there);
+}
+
 fn a_job_is_added_once_for_each_token(bench: &mut Bench) {
     let one = handed(bench, 7, job());
     let first = add(bench, one.clone());
@@ -49,8 +74,8 @@ fn whoever_asks_again_hears_the_same(bench: &mut Bench) {
 }
 
 fn one_that_cannot_be_added_keeps_no_other_out(bench: &mut Bench) {
-    let three = [job(), after(&[JobId(99)]), job()];
-    let three = [0, 1, 2].map(|at| handed(bench, 10 + at as i64, three[at].clone()));
+    let three = [(10, job()), (11, after(&[JobId(99)])), (12, job())];
+    let three = three.map(|(token, job)| handed(bench, token, job));
     let answers = bench.store.add_handed(&three, &[]).expect("an answer");
     let ids = [0, 2].map(|at| answers[at].as_ref().expect("it is added").id);
     assert_eq!(ids, [JobId(1), JobId(2)]);
