@@ -2,9 +2,8 @@
 //!
 //! It only saves time; what a runner sleeps through it finds at the end of its
 //! poll interval. The same socket takes jobs that are handed to the runner:
-//! [`handover`](super::handover). Sockets are reached through `/proc/self/fd`,
-//! because the address of one may have 107 bytes only, and a database may lie
-//! deep.
+//! [`handover`]. Sockets are reached through `/proc/self/fd`, because the
+//! address of one may have 107 bytes only, and a database may lie deep.
 
 use std::fs::{self, File};
 use std::io;
