@@ -44,6 +44,14 @@ pub fn real_path(db: &Path) -> PathBuf {
     }
 }
 
+/// The write-ahead log of a database, which is there while it is open:
+/// <https://www.sqlite.org/walformat.html>.
+pub fn log_of(db: &Path) -> PathBuf {
+    let mut name = db.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
 /// The directory beside one database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDir {

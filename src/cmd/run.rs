@@ -37,6 +37,7 @@ use crate::output;
 use crate::output::list::{Empty, JobList, More};
 use crate::output::progress::Progress;
 use crate::output::screen;
+use crate::sched::alarm::Alarm;
 use crate::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use crate::sched::hooks::Hooks;
 use crate::sched::pool::{MakeExecutor, Pool};
@@ -191,7 +192,9 @@ fn serve(
     let runner = settings.runner;
     let (worker_news, from_workers) = unbounded();
     let (told, events) = bounded(UNPRINTED);
-    let (bell, ringing) = hang_bell(dir, runner, &told);
+    // Without one it looks more often.
+    let alarm = Alarm::new(&settings.db).ok().map(Arc::new);
+    let (bell, ringing) = hang_bell(dir, runner, alarm.clone(), &told);
     let style = output::style(context.color, &io::stderr());
     let progress = Progress::new(json, style, context.now());
     let (signals, signalled) = listen_to_signals(progress.is_view())?;
@@ -206,7 +209,7 @@ fn serve(
             })?;
     let launcher = HookProcesses::new(&settings.db, settings.runner);
     let hooks = Hooks::new(Box::new(launcher), workers);
-    let wakes = Wakes { workers: from_workers, bell: ringing, signals: signalled };
+    let wakes = Wakes { workers: from_workers, bell: ringing, alarm, signals: signalled };
     let scheduler = thread::Builder::new()
         .name("scheduler".to_owned())
         .spawn(move || {
@@ -279,11 +282,12 @@ fn pass_on<T>(news: impl Iterator<Item = T>, sender: &Sender<()>, is_view: bool)
 fn hang_bell(
     dir: &DataDir,
     runner: RunnerId,
+    alarm: Option<Arc<Alarm>>,
     told: &Sender<RunEvent>,
 ) -> (Option<Bell>, Receiver<Heard>) {
     let (sender, receiver) = bounded(CALLS);
     let hung = Bell::hang(dir, runner).and_then(|bell| {
-        let listener = bell.listener()?;
+        let listener = bell.listener(alarm)?;
         thread::Builder::new().name("bell".to_owned()).spawn(move || listen(listener, &sender))?;
         Ok(bell)
     });

@@ -5,7 +5,6 @@
 //! seen, so after each news the pauses are short for a while and then grow; a
 //! long one is only the safety net.
 
-use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
@@ -13,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+
+use crate::data_dir;
 
 /// The shortest pause between two looks.
 const SHORT: Duration = Duration::from_millis(10);
@@ -34,10 +35,9 @@ pub(super) struct Watch {
 impl Watch {
     /// Watches the database at `db`.
     pub(super) fn of(db: &Path) -> Self {
-        let mut log = OsString::from(db);
-        log.push("-wal");
+        let log = data_dir::log_of(db);
         let news = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).and_then(|news| {
-            news.add_watch(Path::new(&log), AddWatchFlags::IN_MODIFY)?;
+            news.add_watch(&log, AddWatchFlags::IN_MODIFY)?;
             Ok(news)
         });
         Self { news: news.ok(), pause: SHORT, unseen: Instant::now() + LONG }

@@ -36,6 +36,12 @@ enum Stage {
 /// Between two orders to stop, since one may come before its job.
 const REMIND: Duration = Duration::from_millis(250);
 
+/// A runner that has nothing to do for so long sets its alarm.
+const DOZE: Duration = Duration::from_secs(1);
+
+/// So many poll intervals it sleeps then.
+const DEEP: u32 = 10;
+
 /// After trouble with the store or the system, nothing is tried for so long.
 const REST: Duration = Duration::from_secs(1);
 
@@ -266,8 +272,10 @@ impl<'a> Drive<'a> {
             self.take_in(polls);
             return;
         }
+        let unheard = crossbeam_channel::never();
+        let mut deep = false;
         loop {
-            let wait = self.longest_sleep(step);
+            let wait = self.longest_sleep(step, deep);
             select! {
                 recv(self.wakes.workers) -> news => match news {
                     Ok(news) => self.heard(news),
@@ -276,41 +284,65 @@ impl<'a> Drive<'a> {
                 recv(self.wakes.bell) -> came => self.called(came.ok()),
                 recv(self.hooks.ended()) -> hook => self.hook_ended(hook.ok()),
                 recv(self.wakes.signals) -> _ => self.signalled(),
-                recv(polls) -> _ => {
-                    if self.sleeps_on(step) {
+                recv(if deep { &unheard } else { polls }) -> _ => {
+                    if self.sleeps_on(step, &mut deep) {
                         continue;
                     }
                     self.recover();
                 }
                 default(wait) => {
-                    if self.sleeps_on(step) {
+                    if self.sleeps_on(step, &mut deep) {
                         continue;
                     }
                 }
             }
             break;
         }
+        if deep {
+            // The poll that it has slept through.
+            let _ = polls.try_recv();
+        }
         self.take_in(polls);
     }
 
     /// Tells whether time alone woke a runner that has nothing to do: nothing
-    /// is due, and nobody has written since it found that out.
-    fn sleeps_on(&mut self, step: Option<&Step>) -> bool {
-        let has_nothing = self.is_settled
+    /// is due, and nobody has written since it found that out. It sleeps deeply
+    /// then, if there is an alarm.
+    fn sleeps_on(&mut self, step: Option<&Step>, deep: &mut bool) -> bool {
+        *deep = false;
+        if !self.is_idle() || !step.is_some_and(|step| step.is_quiet(self.clock.now())) {
+            return false;
+        }
+        // Set first: what is written from here on sets it off.
+        let is_set = self.wakes.alarm.as_ref().is_some_and(|alarm| alarm.set().is_ok());
+        let sleeps = self.store.has_changed().is_ok_and(|changed| !changed);
+        *deep = sleeps && is_set;
+        sleeps
+    }
+
+    /// Tells whether there is nothing that it must look after.
+    fn is_idle(&self) -> bool {
+        self.is_settled
             && self.stage == Stage::Serving
             && self.rest_until.is_none()
             && self.scheduler.in_hand() == 0
             && !self.hooks.are_running()
             && self.abandoned.is_empty()
             && self.broken.is_empty()
-            && self.intake.is_clear();
-        has_nothing
-            && step.is_some_and(|step| step.is_quiet(self.clock.now()))
-            && self.store.has_changed().is_ok_and(|changed| !changed)
+            && self.intake.is_clear()
     }
 
-    /// Until the next thing is due, at most the poll interval.
-    fn longest_sleep(&self, step: Option<&Step>) -> Duration {
+    /// Until the next thing is due, at most the poll interval, or several if an
+    /// alarm wakes it before. One that has nothing to do soon sets that.
+    fn longest_sleep(&self, step: Option<&Step>, deep: bool) -> Duration {
+        let poll_interval = self.settings.poll_interval;
+        let most = if deep {
+            poll_interval.saturating_mul(DEEP)
+        } else if self.wakes.alarm.is_some() && self.is_idle() {
+            poll_interval.min(DOZE)
+        } else {
+            poll_interval
+        };
         let now = Instant::now();
         let until = |at: Option<Instant>| at.map(|at| at.saturating_duration_since(now));
         let due = step.and_then(|step| step.next_due).map(|due| due.since(self.clock.now()));
@@ -318,7 +350,7 @@ impl<'a> Drive<'a> {
             self.stage == Stage::Stopping || step.is_some_and(|step| !step.cancels.is_empty());
         let remind = stopping.then_some(REMIND);
         let waits = [due, until(self.deadline), until(self.rest_until), remind];
-        waits.into_iter().flatten().fold(self.settings.poll_interval, Duration::min)
+        waits.into_iter().flatten().fold(most, Duration::min)
     }
 
     /// Takes note of everything that has come in by now.

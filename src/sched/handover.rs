@@ -265,7 +265,7 @@ mod tests {
             let own = NewRunner { pid: 1, start_time: 1, boot_id: "boot".into(), workers: 1 };
             let runner = store.enlist(&own, NOW).expect("entered");
             let bell = Bell::hang(&dir, runner).expect("hung");
-            let listener = bell.listener().expect("it listens");
+            let listener = bell.listener(None).expect("it listens");
             let intake = Intake::new(FileId::of(&db).ok());
             Self { place, store, runner, bell, listener, intake }
         }

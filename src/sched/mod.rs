@@ -5,9 +5,10 @@
 //! out. [`drive`] is the loop around it, [`pool`] the worker threads,
 //! [`hooks`] what is owed once a job has ended, [`settings`] how a runner is to work, [`recover`] what is done about attempts
 //! that others left behind, [`scene`] where it looks, [`wake`] how commands wake
-//! a sleeping runner, [`handover`] how they hand it jobs, [`pace`] how the lock is
-//! shared.
+//! a sleeping runner, [`alarm`] what else does, [`handover`] how they hand it jobs,
+//! [`pace`] how the lock is shared.
 
+pub mod alarm;
 pub mod drive;
 pub mod event;
 pub mod handover;

@@ -1,10 +1,12 @@
 //! How a runner is to work, what wakes it and how it ends.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::Receiver;
 
+use super::alarm::Alarm;
 use super::pool::FromWorker;
 use super::wake::Heard;
 use crate::job::{FlowRunId, RunnerId};
@@ -58,6 +60,9 @@ pub struct Wakes {
     pub workers: Receiver<FromWorker>,
     /// Commands that made work, or hand over jobs.
     pub bell: Receiver<Heard>,
+    /// What else wakes a runner that has nothing to do; it rings the bell.
+    /// Without it the runner looks once a poll interval.
+    pub alarm: Option<Arc<Alarm>>,
     /// Signals that tell it to stop.
     pub signals: Receiver<()>,
 }

@@ -7,10 +7,15 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::alarm::Alarm;
 use super::handover::{self, Request};
 use crate::data_dir::DataDir;
 use crate::job::RunnerId;
@@ -38,12 +43,13 @@ impl Bell {
         Ok(Self { socket, path })
     }
 
-    /// An ear to listen with.
+    /// An ear for it, and for an alarm that rings it.
     ///
     /// # Errors
     /// When there are no more files.
-    pub fn listener(&self) -> io::Result<Listener> {
-        Ok(Listener { socket: self.socket.try_clone()?, bytes: vec![0; handover::LONGEST] })
+    pub fn listener(&self, alarm: Option<Arc<Alarm>>) -> io::Result<Listener> {
+        let bytes = vec![0; handover::LONGEST];
+        Ok(Listener { socket: self.socket.try_clone()?, alarm, bytes })
     }
 }
 
@@ -58,7 +64,25 @@ impl Drop for Bell {
 /// Hears what comes to a [`Bell`].
 pub struct Listener {
     socket: UnixDatagram,
+    alarm: Option<Arc<Alarm>>,
     bytes: Vec<u8>,
+}
+
+impl Listener {
+    /// Waits until something comes; tells whether the alarm went off.
+    fn wait(&self) -> bool {
+        let Some(alarm) = &self.alarm else { return false };
+        let [writes, clock] = alarm.handles();
+        let mut waiting =
+            [self.socket.as_fd(), writes, clock].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        // What cannot be waited for here is waited for where it is read.
+        while poll(&mut waiting, PollTimeout::NONE) == Err(Errno::EINTR) {}
+        let goes_off = waiting[1..].iter().any(|fd| fd.any().unwrap_or(false));
+        if goes_off {
+            alarm.hush();
+        }
+        goes_off
+    }
 }
 
 /// What came to a [`Bell`].
@@ -74,6 +98,9 @@ impl Iterator for Listener {
 
     /// Waits for the next; nothing more comes once the bell is gone.
     fn next(&mut self) -> Option<Heard> {
+        if self.wait() {
+            return Some(Heard::Ring);
+        }
         let (length, reply) = handover::receive(&self.socket, &mut self.bytes).ok()?;
         let message = self.bytes.get(..length).filter(|message| !message.is_empty())?;
         let request = reply.and_then(|reply| Request::read(message, reply));

@@ -99,6 +99,15 @@ impl Runner {
         assert!(worked < SPAN / 5, "it was at work for {worked:?} of {SPAN:?}");
     }
 
+    /// Tells whether it waits for somebody to write to a file: inotify(7).
+    pub(crate) fn watches_a_file(&self) -> bool {
+        let files = fs::read_dir(format!("/proc/{}/fdinfo", self.pid())).expect("it lives");
+        let watches = |file: fs::DirEntry| {
+            fs::read_to_string(file.path()).is_ok_and(|told| told.contains("inotify wd:"))
+        };
+        files.flatten().any(watches)
+    }
+
     pub(crate) fn out(&self) -> String {
         read(&self.out)
     }

@@ -229,3 +229,17 @@ fn what_waits_for_a_suspended_runner_says_so_and_how_it_goes_on() {
     desk.open("go");
     desk.wait_for_states(&["success"; 4]);
 }
+
+#[test]
+fn what_is_written_by_hand_wakes_a_runner_that_sleeps_through_its_polls() {
+    let desk = Desk::new();
+    let runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);
+    desk.add(&[], "true");
+    desk.wait_for_states(&["success"]);
+    let shell = rusqlite::Connection::open(desk.db()).expect("opened");
+    for id in 2..=3 {
+        desk.wait_until("it has set its alarm", || runner.watches_a_file());
+        shell.execute("INSERT INTO ax_jobs (command) VALUES ('true')", []).expect("written");
+        desk.wait_until("it runs", || desk.job(id)["status"] == "success");
+    }
+}

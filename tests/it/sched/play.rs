@@ -126,7 +126,7 @@ impl Setting {
         let stagehand = Box::new(Stagehand { launched, stopped });
         let thread = thread::spawn(move || {
             let mut watch = |event: &RunEvent| tell.send(event.clone()).expect("somebody listens");
-            let wakes = Wakes { workers, bell, signals };
+            let wakes = Wakes { workers, bell, alarm: None, signals };
             let hooks = Hooks::new(stagehand, 2);
             Drive::new(settings, pool, hooks, wakes, store, &SystemClock, &mut watch).run()
         });
