@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ax_scheduler::data_dir::DataDir;
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
@@ -122,6 +123,11 @@ fn a_job_that_is_too_long_to_be_handed_over_is_added_all_the_same() {
 fn another_runner_that_has_a_worker_to_spare_gets_the_job() {
     let desk = Desk::new();
     let runners = [(); 2].map(|()| desk.run(&["--workers", "1", "--poll-interval", "1h"]));
+    let wake = DataDir::of(desk.db()).wake();
+    desk.wait_until("both listen", || {
+        std::fs::read_dir(&wake).is_ok_and(|bells| bells.count() == 2)
+    });
+    // To the one that is asked first, as the next two.
     let busy = desk.add(&[], &super::super::harness::gate("go"));
     desk.wait_until("it runs", || desk.job(busy)["status"] == "running");
     let quick = [desk.add(&[], "true"), desk.add(&[], "true")];

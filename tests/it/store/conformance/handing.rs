@@ -85,12 +85,14 @@ fn one_that_cannot_be_added_keeps_no_other_out(bench: &mut Bench) {
 }
 
 fn one_that_cannot_be_added_leaves_nothing_behind(bench: &mut Bench) {
-    bench.add(keyed("k"));
-    let strict = NewJob { if_exists: IfExists::Error, ..keyed("k") };
-    let one = handed(bench, 3, strict);
+    let there = bench.add(keyed("k"));
+    // It would have made room for itself before its parent is looked for.
+    let instead =
+        NewJob { key: Some("k".into()), if_exists: IfExists::Replace, ..after(&[JobId(99)]) };
+    let one = handed(bench, 3, instead);
     let answers = bench.store.add_handed(std::slice::from_ref(&one), &[]).expect("an answer");
     assert!(matches!(answers[0], Err(Error::InBatch { .. })), "{answers:?}");
-    assert_eq!(count(bench), 1);
+    assert_eq!((count(bench), bench.state(there)), (1, State::Ready));
     // Its token is as good as new.
     let later = Handed { job: job(), ..one };
     assert!(add(bench, later).new);
