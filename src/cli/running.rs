@@ -31,6 +31,9 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: Option<u16>,
     /// The longest sleep between two looks at the database [default: 1s]
+    ///
+    /// A runner that has nothing to do sleeps through up to 60 of them, unless
+    /// somebody writes to the database or sets the clock.
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub poll_interval: Option<Duration>,
     /// How many jobs are claimed ahead [default: up to 4 × workers, if jobs are short]

@@ -40,7 +40,7 @@ const REMIND: Duration = Duration::from_millis(250);
 const DOZE: Duration = Duration::from_secs(1);
 
 /// So many poll intervals it sleeps then.
-const DEEP: u32 = 10;
+const DEEP: u32 = 60;
 
 /// After trouble with the store or the system, nothing is tried for so long.
 const REST: Duration = Duration::from_secs(1);

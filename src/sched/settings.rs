@@ -44,7 +44,8 @@ pub struct Settings {
     pub capacity: usize,
     /// Whether it has that many also where jobs are long.
     pub steady: bool,
-    /// The longest sleep between two looks at the database.
+    /// The longest sleep between two looks at the database, but for one with
+    /// nothing to do that an alarm would end.
     pub poll_interval: Duration,
     /// When it ends by itself.
     pub until: Until,
