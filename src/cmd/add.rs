@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::job::{Added, Job, JobId, NewJob};
 use crate::output::added::AddedJobs;
 use crate::sched::handover::{self, Outcome};
-use crate::store::{Error, Store};
+use crate::store::{self, Error, Handed, Store};
 
 use draft::Draft;
 
@@ -90,12 +90,20 @@ fn hand_or_add(job: &NewJob, context: &Context<'_>) -> Result<Added, Failure> {
         Outcome::NotTaken => context.store()?.add(std::slice::from_ref(job), now)?[0],
         Outcome::Unknown(doubt) => {
             let handed = doubt.handed(job.clone(), now);
-            let mut answers = context.store()?.add_handed(&[handed], &[])?;
-            answers.remove(0)?
+            let answer = add_in_doubt(handed, context).map_err(|failure| {
+                failure.hint("a runner had the job and may have added it: `ax list` tells")
+            })?;
+            answer?
         }
     };
     context.wake_runners();
     Ok(added)
+}
+
+/// Adds a job that a runner was handed and may have added.
+fn add_in_doubt(handed: Handed, context: &Context<'_>) -> Result<store::Result<Added>, Failure> {
+    let mut answers = context.store()?.add_handed(&[handed], &[])?;
+    Ok(answers.remove(0))
 }
 
 fn from(path: &Path, draft: &Draft, context: &Context<'_>) -> Result<Vec<Added>, Failure> {

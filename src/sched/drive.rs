@@ -294,6 +294,7 @@ impl<'a> Drive<'a> {
                     if self.sleeps_on(step, &mut deep) {
                         continue;
                     }
+                    self.intake.tidy(self.store.as_mut());
                 }
             }
             break;
@@ -336,9 +337,10 @@ impl<'a> Drive<'a> {
     /// alarm wakes it before. One that has nothing to do soon sets that.
     fn longest_sleep(&self, step: Option<&Step>, deep: bool) -> Duration {
         let poll_interval = self.settings.poll_interval;
+        let dozes = self.wakes.alarm.is_some() && self.is_idle() || !self.intake.is_clear();
         let most = if deep {
             poll_interval.saturating_mul(DEEP)
-        } else if self.wakes.alarm.is_some() && self.is_idle() {
+        } else if dozes {
             poll_interval.min(DOZE)
         } else {
             poll_interval

@@ -45,11 +45,7 @@ pub(super) const LONGEST: usize = 208 * 1024;
 /// waits for the database, has none.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Both ends are to be the same program, which knows the same jobs.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Which file the database is: it may have been removed and made anew while a
-/// runner has the old one open.
+/// Which file something is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileId {
     device: u64,
@@ -67,15 +63,22 @@ impl FileId {
     }
 }
 
-/// What a command asks of a runner.
+/// What a command asks of a runner, behind the [`FileId`] of its program: only
+/// the same program means the same by it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Message<Job> {
-    version: String,
-    file: FileId,
+    /// The database may have been removed and made anew while a runner has the
+    /// old one open.
+    database: FileId,
     token: Token,
     runner: RunnerId,
     now: Timestamp,
     job: Job,
+}
+
+/// This program, also after its file was replaced by a newer one.
+fn own_program() -> io::Result<FileId> {
+    FileId::of(Path::new("/proc/self/exe"))
 }
 
 /// What the runner answers; nothing if it does not know what became of the job.
@@ -141,9 +144,8 @@ fn try_hand(
     let lives = |(_, path): &(RunnerId, _)| socket.connect(path).is_ok();
     let Some((runner, _)) = bells.each().find(lives) else { return Ok(Outcome::NotTaken) };
     let token = Token(fastrand::i64(..));
-    let file = FileId::of(db)?;
-    let message = Message { version: VERSION.to_owned(), file, token, runner, now, job };
-    let message = postcard::to_stdvec(&message).map_err(io::Error::other)?;
+    let message = Message { database: FileId::of(db)?, token, runner, now, job };
+    let message = postcard::to_stdvec(&(own_program()?, message)).map_err(io::Error::other)?;
     let (mut ours, theirs) = UnixStream::pair()?;
     ours.set_read_timeout(Some(patience))?;
     send(&socket, &message, &theirs)?;
@@ -201,18 +203,23 @@ pub(super) fn receive(
 /// A job that was handed to this runner.
 #[derive(Debug)]
 pub struct Request {
-    file: FileId,
+    database: FileId,
     handed: Handed,
     reply: UnixStream,
 }
 
 impl Request {
-    /// Reads what a command has sent; `None` if it is another program's.
+    /// Reads what a command has sent; `None` if that is another program, which
+    /// is told to add its job itself.
     pub(super) fn read(message: &[u8], reply: UnixStream) -> Option<Self> {
+        let (program, message) = postcard::take_from_bytes::<FileId>(message).ok()?;
+        if own_program().ok() != Some(program) {
+            answer(&reply, Answer::NotTaken);
+            return None;
+        }
         let message: Message<NewJob> = postcard::from_bytes(message).ok()?;
-        let Message { version, file, token, runner, now, job } = message;
-        let handed = Handed { token, runner, job, now };
-        (version == VERSION).then_some(Self { file, handed, reply })
+        let Message { database, token, runner, now, job } = message;
+        Some(Self { database, handed: Handed { token, runner, job, now }, reply })
     }
 
     /// Tells the command that this runner does not add the job.
@@ -494,9 +501,21 @@ mod tests {
         assert!(matches!(stage.listener.next(), Some(Heard::Ring)));
         socket.connect(&path).expect("it listens");
         let (ours, theirs) = UnixStream::pair().expect("a pair");
-        send(&socket, b"\x050.0.9 of another program", &theirs).expect("sent");
+        send(&socket, b"\xff", &theirs).expect("sent");
         drop(theirs);
         assert!(matches!(stage.listener.next(), Some(Heard::Ring)));
         assert!(has_hung_up(&ours), "its socket is closed");
+    }
+
+    #[test]
+    fn another_program_is_told_to_add_its_job_itself() {
+        let other = tempfile::NamedTempFile::new().expect("a file");
+        let other = FileId::of(other.path()).expect("it is there");
+        let (mut ours, theirs) = UnixStream::pair().expect("a pair");
+        let message = postcard::to_stdvec(&(other, "what it means")).expect("written");
+        assert!(Request::read(&message, theirs).is_none());
+        let mut said = Vec::new();
+        ours.read_to_end(&mut said).expect("it is answered");
+        assert_eq!(postcard::from_bytes::<Answer>(&said), Ok(Answer::NotTaken));
     }
 }

@@ -69,10 +69,9 @@ impl Drive<'_> {
     /// Takes note of what a command wants. Nothing more comes once nobody listens
     /// for it.
     pub(super) fn called(&mut self, came: Option<Heard>) {
-        self.was_woken = true;
         match came {
             Some(Heard::Handed(request)) => self.intake.note(*request),
-            Some(Heard::Ring) => (),
+            Some(Heard::Ring) => self.was_woken = true,
             None => self.wakes.bell = crossbeam_channel::never(),
         }
     }

@@ -9,7 +9,7 @@ use crate::store::{Handed, Store, Token};
 
 /// The jobs that commands hand to a runner.
 pub struct Intake {
-    file: Option<FileId>,
+    database: Option<FileId>,
     waiting: Vec<Request>,
     /// Those whose jobs are in the turn.
     asked: Vec<(Token, UnixStream)>,
@@ -20,10 +20,10 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// The intake of a runner that has this file open; without one it takes nothing.
-    pub const fn new(file: Option<FileId>) -> Self {
+    /// The intake of a runner that has this database open; without it, it takes nothing.
+    pub const fn new(database: Option<FileId>) -> Self {
         Self {
-            file,
+            database,
             waiting: Vec::new(),
             asked: Vec::new(),
             answered: Vec::new(),
@@ -49,11 +49,11 @@ impl Intake {
         }
         self.part_from_the_answered();
         let mut taken = Vec::new();
-        for Request { file, handed, reply } in self.waiting.drain(..) {
+        for Request { database, handed, reply } in self.waiting.drain(..) {
             if has_hung_up(&reply) {
                 // It has added the job, or was killed.
                 self.done.push(handed.token);
-            } else if serves && self.file == Some(file) {
+            } else if serves && self.database == Some(database) {
                 self.asked.push((handed.token, reply));
                 taken.push(handed);
             } else {
