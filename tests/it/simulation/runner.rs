@@ -312,6 +312,7 @@ impl World {
 }
 
 /// Lets a runner settle what others left behind; tells whether there was something.
+/// It does nothing else until it has, whatever others do meanwhile.
 pub(crate) fn recover(shared: &Shared, at: usize, depth: u32) -> bool {
     let world = shared;
     let (me, now) = {
@@ -322,11 +323,10 @@ pub(crate) fn recover(shared: &Shared, at: usize, depth: u32) -> bool {
     let scene = Door::open(world, Who::Runner(at), depth);
     let mut store = Door::open(world, Who::Runner(at), depth);
     let recovered = recover::settle_all(&mut store, &scene, Some(me), &[], now);
-    let mut world = world.get();
-    world.runners[at].busy = false;
-    world.tell_trace(|| format!("runner {me} recovers: {recovered:?}"));
+    world.get().tell_trace(|| format!("runner {me} recovers: {recovered:?}"));
     let is_news = recovered.is_ok_and(|recovered| !recovered.is_empty());
-    let lives = world.runners[at].alive;
-    drop(world);
-    lives && hooks::recover(shared, at, depth) || is_news
+    let lives = world.get().runners[at].alive;
+    let has_hooks = lives && hooks::recover(shared, at, depth);
+    world.get().runners[at].busy = false;
+    has_hooks || is_news
 }
