@@ -1,10 +1,10 @@
 //! What wakes a runner that has nothing to do and is told of nothing: somebody
 //! writes to the database (inotify(7) on its log, to which every commit
-//! appends), or sets the clock (timerfd_create(2); a machine that was suspended
-//! does so, too). With it the runner need not look for either.
+//! appends), removes or moves it, or sets the clock (timerfd_create(2); a machine
+//! that was suspended does so, too). With it the runner need not look for any.
 //!
 //! The log is written before the commit can be seen, so who is woken looks
-//! again a moment later.
+//! again a moment later, and sets it again only once nobody is writing.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -23,6 +23,7 @@ const NEVER: TimeSpec = TimeSpec::new(9_000_000_000, 0);
 /// Goes off once for each time it is set.
 #[derive(Debug)]
 pub struct Alarm {
+    db: PathBuf,
     log: PathBuf,
     writes: Inotify,
     clock: TimerFd,
@@ -38,7 +39,7 @@ impl Alarm {
         let writes = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?;
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let clock = TimerFd::new(ClockId::CLOCK_REALTIME, flags)?;
-        Ok(Self { log: data_dir::log_of(db), writes, clock })
+        Ok(Self { db: db.to_owned(), log: data_dir::log_of(db), writes, clock })
     }
 
     /// Sets it. What is written, or set, before this may go unseen.
@@ -48,6 +49,8 @@ impl Alarm {
     pub fn set(&self) -> io::Result<()> {
         let once = AddWatchFlags::IN_MODIFY | AddWatchFlags::IN_ONESHOT;
         self.writes.add_watch(&self.log, once)?;
+        let gone = AddWatchFlags::IN_ATTRIB | AddWatchFlags::IN_MOVE_SELF;
+        self.writes.add_watch(&self.db, gone | AddWatchFlags::IN_ONESHOT)?;
         let flags =
             TimerSetTimeFlags::TFD_TIMER_ABSTIME | TimerSetTimeFlags::TFD_TIMER_CANCEL_ON_SET;
         match self.clock.set(Expiration::OneShot(NEVER), flags) {

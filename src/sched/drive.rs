@@ -33,6 +33,8 @@ enum Stage {
     Leaving,
 }
 
+const STRANDED: &str = "was removed or replaced while this runner had it open";
+
 /// Between two orders to stop, since one may come before its job.
 const REMIND: Duration = Duration::from_millis(250);
 
@@ -73,6 +75,8 @@ pub struct Drive<'a> {
     trouble: Option<String>,
     /// Whether it was said that output cannot be kept.
     is_mute: bool,
+    /// Whether its database was removed or replaced.
+    is_stranded: bool,
     /// Whether somebody may have changed what jobs may be started.
     was_woken: bool,
     /// Whether there was another runner at the last poll.
@@ -118,6 +122,7 @@ impl<'a> Drive<'a> {
             broken: Vec::new(),
             trouble: None,
             is_mute: false,
+            is_stranded: false,
             was_woken: false,
             has_company: false,
             is_settled: false,
@@ -144,6 +149,7 @@ impl<'a> Drive<'a> {
         loop {
             if std::mem::take(&mut self.was_woken) {
                 self.give_back_beyond_limits();
+                self.look_after_file();
             }
             let step = self.turn()?;
             if let Some(step) = &step {
@@ -163,8 +169,13 @@ impl<'a> Drive<'a> {
     /// One turn; `None` when the store had trouble.
     fn turn(&mut self) -> store::Result<Option<Step>> {
         let from = Instant::now();
-        let claiming =
-            self.stage == Stage::Serving && self.rest_until.is_none_or(|until| until <= from);
+        if self.is_stranded && self.scheduler.in_hand() == 0 {
+            let (path, why) = (self.settings.db.clone(), STRANDED.to_owned());
+            return Err(Error::Unusable { path, why, hint: None });
+        }
+        let claiming = self.stage == Stage::Serving
+            && !self.is_stranded
+            && self.rest_until.is_none_or(|until| until <= from);
         let capacity = self.capacity(from);
         self.scheduler.limit(capacity);
         let takes_jobs = self.stage == Stage::Serving && self.trouble.is_none();
@@ -205,6 +216,15 @@ impl<'a> Drive<'a> {
         let most = self.settings.capacity;
         let workers = self.pool.workers();
         self.ahead.as_mut().map_or(most, |ahead| workers + ahead.allowed(now))
+    }
+
+    /// Says that its database was taken away. The jobs in hand end, and are
+    /// stored where nobody else can see it; then it ends, too.
+    fn look_after_file(&mut self) {
+        if !self.is_stranded && !self.intake.is_of(&self.settings.db) {
+            self.is_stranded = true;
+            (self.watch)(&RunEvent::Trouble(format!("{} {STRANDED}", self.settings.db.display())));
+        }
     }
 
     /// Says once that there is no place for output; jobs run without it.
@@ -316,8 +336,11 @@ impl<'a> Drive<'a> {
         }
         // Set first: what is written from here on sets it off.
         let is_set = self.wakes.alarm.as_ref().is_some_and(|alarm| alarm.set().is_ok());
-        let sleeps = self.store.has_changed().is_ok_and(|changed| !changed);
-        *deep = sleeps && is_set;
+        // What was written before and cannot be seen yet does not.
+        let sees_all = is_set && self.store.is_being_written().is_ok_and(|writing| !writing);
+        self.look_after_file();
+        let sleeps = !self.is_stranded && self.store.has_changed().is_ok_and(|changed| !changed);
+        *deep = sleeps && sees_all;
         sleeps
     }
 
@@ -437,6 +460,7 @@ impl<'a> Drive<'a> {
             return End::Detached;
         }
         self.pool.finish();
+        self.intake.tidy(self.store.as_mut());
         // If it cannot be struck out now, the next runner does.
         match self.store.discharge(self.settings.runner) {
             Ok(true) => End::Finished,

@@ -8,7 +8,7 @@
 //! the job itself. Both do so under the same [`Token`], and the store adds a
 //! job once for each ([`Store::add_handed`](crate::store::Store::add_handed)),
 //! whoever comes first. What the store knows of a token stays until the command
-//! has hung up, and it hangs up last of all.
+//! has hung up, or has ended if the runner ends before it: it asks last of all.
 
 mod intake;
 
@@ -21,6 +21,7 @@ use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::cmsg_space;
 use rustix::io::Errno;
 use rustix::net::{
@@ -121,7 +122,8 @@ pub struct Doubt {
 impl Doubt {
     /// The job as it was handed over.
     pub fn handed(&self, job: NewJob, now: Timestamp) -> Handed {
-        Handed { token: self.token, runner: self.runner, job, now }
+        let pid = i32::try_from(std::process::id()).unwrap_or(0);
+        Handed { token: self.token, runner: self.runner, pid, job, now }
     }
 }
 
@@ -219,7 +221,9 @@ impl Request {
         }
         let message: Message<NewJob> = postcard::from_bytes(message).ok()?;
         let Message { database, token, runner, now, job } = message;
-        Some(Self { database, handed: Handed { token, runner, job, now }, reply })
+        // Nobody, for one that this process cannot see.
+        let pid = getsockopt(&reply, PeerCredentials).map_or(0, |command| command.pid());
+        Some(Self { database, handed: Handed { token, runner, pid, job, now }, reply })
     }
 
     /// Tells the command that this runner does not add the job.
@@ -456,6 +460,30 @@ mod tests {
         stage.intake.tidy(stage.store.as_mut());
         assert!(stage.intake.is_clear());
         assert_eq!(stage.add_again(handed), JobId(2), "nothing is known of it any more");
+    }
+
+    #[test]
+    fn what_is_known_of_a_job_outlives_its_runner_and_goes_with_the_command() {
+        let mut stage = Stage::new();
+        let mut next = Intake::new(None);
+        for (id, pid) in [(1, None), (2, Some(0))] {
+            let outcome = stage.hand(&job(), |stage, request| {
+                let handed = Handed { pid: pid.unwrap_or(request.handed.pid), ..request.handed };
+                stage.store.add_handed(&[handed], &[]).expect("an answer");
+            });
+            let Outcome::Unknown(doubt) = outcome else { panic!("{outcome:?}") };
+            // Its runner dies, and the next one comes.
+            let runner = stage.runner;
+            stage.store.discharge(runner).expect("an answer");
+            next.tidy(stage.store.as_mut());
+            let known = stage.add_again(doubt.handed(job(), NOW));
+            assert_eq!(known == JobId(id), pid.is_none(), "{known}");
+            let own = NewRunner { pid: 1, start_time: 1, boot_id: "boot".into(), workers: 1 };
+            let again = stage.store.enlist(&own, NOW).expect("entered");
+            stage.bell = Bell::hang(&DataDir::of(&stage.db()), again).expect("hung");
+            stage.listener = stage.bell.listener(None).expect("it listens");
+            stage.runner = again;
+        }
     }
 
     #[test]

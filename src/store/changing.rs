@@ -19,6 +19,8 @@ pub struct Handed {
     pub token: Token,
     /// To whom it was handed.
     pub runner: RunnerId,
+    /// The process of the command.
+    pub pid: i32,
     /// What is to be added.
     pub job: NewJob,
     /// When the command was given.

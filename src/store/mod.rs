@@ -82,6 +82,11 @@ pub trait Store: Send {
     /// `answered` is forgotten: nobody will ask for them again.
     fn add_handed(&mut self, handed: &[Handed], answered: &[Token]) -> Result<Vec<Result<Added>>>;
 
+    /// What is known of jobs that were handed to runners which were struck out,
+    /// and the process of the command that handed each: it may ask as long as it
+    /// lives.
+    fn left_handed(&mut self) -> Result<Vec<(Token, i32)>>;
+
     /// Adds the jobs of a chain as one run that is due now, all or none.
     ///
     /// # Errors
@@ -132,6 +137,10 @@ pub trait Store: Send {
     /// Tells whether anybody else has written since this was asked last. It
     /// costs next to nothing.
     fn has_changed(&mut self) -> Result<bool>;
+
+    /// Tells whether somebody is writing at the moment. If nobody is, all that
+    /// was written can be seen.
+    fn is_being_written(&mut self) -> Result<bool>;
 
     /// Settles what came in, judges what that touches, releases what is due
     /// and claims what fits: one commit. Writes nothing if there is nothing to do.

@@ -50,7 +50,9 @@ impl Drive<'_> {
     fn leaves_nothing(&mut self) -> store::Result<bool> {
         let me = self.settings.runner;
         self.has_company = self.store.runners()?.iter().any(|runner| runner.id != me);
-        Ok(!self.has_company && self.store.open_hooks()?.is_empty())
+        Ok(!self.has_company
+            && self.store.open_hooks()?.is_empty()
+            && self.store.left_handed()?.is_empty())
     }
 
     /// Gives what was claimed ahead to other runners, if no worker was free for

@@ -1,9 +1,11 @@
 //! The runner's side: what was handed to it, and whom it has answered.
 
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use super::{Answer, FileId, Request, answer, has_hung_up};
 use crate::crash;
+use crate::exec::process;
 use crate::job::Added;
 use crate::store::{Handed, Store, Token};
 
@@ -29,6 +31,11 @@ impl Intake {
             answered: Vec::new(),
             done: Vec::new(),
         }
+    }
+
+    /// Tells whether the database is still the one at `path`.
+    pub fn is_of(&self, path: &Path) -> bool {
+        FileId::of(path).ok() == self.database
     }
 
     /// Takes note of a request.
@@ -81,11 +88,15 @@ impl Intake {
     }
 
     /// Has the store forget those who will not ask again, which can wait: it is
-    /// a commit of its own.
+    /// a commit of its own. Also those whose runner is gone, once they are.
     pub fn tidy(&mut self, store: &mut dyn Store) {
         self.part_from_the_answered();
-        if !self.done.is_empty() && store.add_handed(&[], &self.done).is_ok() {
-            self.done.clear();
+        let left = store.left_handed().unwrap_or_default();
+        let gone = left.into_iter().filter(|(_, pid)| process::stat(*pid).is_none());
+        let mut done = std::mem::take(&mut self.done);
+        done.extend(gone.map(|(token, _)| token));
+        if !done.is_empty() && store.add_handed(&[], &done).is_err() {
+            self.done = done;
         }
     }
 

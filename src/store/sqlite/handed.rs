@@ -1,10 +1,10 @@
 //! Jobs that were handed to a runner: each is put in once, by the runner or by
 //! the command that handed it, whoever comes first.
 
-use rusqlite::{OptionalExtension, Transaction, named_params};
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
 use super::{Fallible, Trouble, add};
-use crate::job::{Added, RunnerId};
+use crate::job::Added;
 use crate::store::{Error, Handed, Token};
 
 /// What became of each: the job, or why it cannot be added.
@@ -52,20 +52,24 @@ fn known(tx: &Transaction<'_>, token: Token) -> Fallible<Option<Added>> {
     Ok(query.query_row(named_params! { ":token": token.0 }, added).optional()?)
 }
 
-/// A runner that was struck out puts nothing in any more.
+/// A runner that was struck out puts nothing in any more, and the command knows.
 fn note(tx: &Transaction<'_>, handed: &Handed, added: Added) -> Fallible<()> {
     const NOTE: &str = "
-        INSERT INTO ax_handed (token, runner, job_id, new)
-        SELECT :token, id, :job, :new FROM ax_runners WHERE id = :runner";
+        INSERT INTO ax_handed (token, runner, pid, job_id, new)
+        SELECT :token, id, :pid, :job, :new FROM ax_runners WHERE id = :runner";
     tx.prepare_cached(NOTE)?.execute(named_params! {
-        ":token": handed.token.0, ":job": added.id, ":new": added.new, ":runner": handed.runner,
+        ":token": handed.token.0, ":pid": handed.pid, ":job": added.id, ":new": added.new, ":runner": handed.runner,
     })?;
     Ok(())
 }
 
-/// Forgets what was handed to a runner that is struck out.
-pub(super) fn forget(tx: &Transaction<'_>, runner: RunnerId) -> Fallible<()> {
-    const FORGET: &str = "DELETE FROM ax_handed WHERE runner = :runner";
-    tx.execute(FORGET, named_params! { ":runner": runner })?;
-    Ok(())
+const LEFT: &str = "
+    SELECT token, pid FROM ax_handed
+    WHERE NOT EXISTS (SELECT 1 FROM ax_runners WHERE id = ax_handed.runner)";
+
+/// What is known of jobs whose runner was struck out, and of which command.
+pub(super) fn left(connection: &Connection) -> Fallible<Vec<(Token, i32)>> {
+    let mut query = connection.prepare_cached(LEFT)?;
+    let rows = query.query_map([], |row| Ok((Token(row.get(0)?), row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -136,6 +136,18 @@ impl Sqlite {
         done.map_err(|trouble| trouble.told_of(&self.path))
     }
 
+    /// Tries to take the write lock, and does not wait for it.
+    fn is_locked(&mut self) -> rusqlite::Result<bool> {
+        self.connection.busy_handler(None::<fn(i32) -> bool>)?;
+        let tried = self.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
+        self.connection.busy_handler(Some(busy::wait))?;
+        match tried {
+            Ok(()) => Ok(false),
+            Err(error) if open::is_busy(&error) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// A handle that is open alone would keep all others out after its first
     /// write; the disk was full when it was opened.
     fn refuse_alone(&self) -> Result<()> {
@@ -202,6 +214,10 @@ impl Store for Sqlite {
         self.write("add-handed", |tx| handed::add_handed(tx, handed, answered))
     }
 
+    fn left_handed(&mut self) -> Result<Vec<(Token, i32)>> {
+        self.read(handed::left)
+    }
+
     fn enqueue(&mut self, chain: &Chain, now: Timestamp) -> Result<Enqueued> {
         let start = chain::Start { schedule: None, due: now, parents: &[] };
         self.write("enqueue", |tx| chain::start(tx, chain, &start, now))
@@ -259,6 +275,10 @@ impl Store for Sqlite {
             .and_then(|mut query| query.query_row([], |row| row.get(0)))
             .map_err(|error| error::translate(&self.path, &error))?;
         Ok(self.version.replace(version) != Some(version))
+    }
+
+    fn is_being_written(&mut self) -> Result<bool> {
+        self.is_locked().map_err(|error| error::translate(&self.path, &error))
     }
 
     fn turn(&mut self, turn: &Turn<'_>) -> Result<Turned> {

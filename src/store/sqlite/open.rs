@@ -18,7 +18,7 @@ use super::busy;
 use super::error::{has_no_room, translate};
 use super::schema::{self, Found};
 use crate::crash;
-use crate::data_dir::network_file_system;
+use crate::data_dir::{log_of, network_file_system};
 use crate::store::{Error, Result};
 
 /// The first SQLite whose write-ahead log does not lose commits of several
@@ -72,7 +72,7 @@ fn spare_statistics() {
     let _ = unsafe { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) };
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
@@ -127,9 +127,7 @@ pub(super) fn plan_by_text(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Tells whether there is a write-ahead log with something in it.
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0)
 }
 
 fn not_ours(path: &Path) -> Error {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Transaction, named_params};
 
-use super::{Fallible, handed};
+use super::Fallible;
 use crate::job::{RunnerId, Timestamp};
 use crate::store::{NewRunner, Runner};
 
@@ -37,11 +37,7 @@ pub(super) const DISCHARGE: &str = "
 
 /// Strikes out a runner that owns nothing.
 pub(super) fn discharge(tx: &Transaction<'_>, runner: RunnerId) -> Fallible<bool> {
-    let is_gone = tx.execute(DISCHARGE, named_params! { ":runner": runner })? > 0;
-    if is_gone {
-        handed::forget(tx, runner)?;
-    }
-    Ok(is_gone)
+    Ok(tx.execute(DISCHARGE, named_params! { ":runner": runner })? > 0)
 }
 
 const ALL: &str = "

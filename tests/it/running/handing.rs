@@ -1,13 +1,14 @@
 //! `ax add` while a runner lives: it hands the job over.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use ax_scheduler::data_dir::DataDir;
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use super::super::harness::process::is_suspended;
-use super::super::harness::{Desk, Runner};
+use super::super::harness::process::{is_suspended, kill};
+use super::super::harness::{Desk, Runner, ended};
 
 /// A runner that does nothing unless it is woken, and has forgotten the job that
 /// it was handed.
@@ -100,13 +101,45 @@ fn a_suspended_runner_keeps_nobody_waiting_and_adds_nothing_twice() {
 }
 
 #[test]
+fn a_job_that_a_runner_added_before_it_ended_is_not_added_again_by_a_late_command() {
+    let desk = Desk::new();
+    let mut runner = runner(&desk);
+    let lock = desk.lock();
+    let command = desk.command(&["add", "true"]).stdout(Stdio::piped()).spawn().expect("started");
+    let pid = i32::try_from(command.id()).expect("a process id fits");
+    let has_opened = |db: &Path| {
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|file| file == db)
+    };
+    let db = desk.db().canonicalize().expect("it is there");
+    desk.wait_until("it waits no longer for the runner", || has_opened(&db));
+    kill(pid, Signal::SIGSTOP);
+    desk.wait_until("it is suspended", || is_suspended(pid));
+    drop(lock);
+    desk.wait_for_states(&["success", "success"]);
+    runner.signal(Signal::SIGTERM);
+    assert_eq!(runner.exit(), 0);
+    let next = desk.run(&["--once"]).exit();
+    kill(pid, Signal::SIGCONT);
+    assert_eq!((ended(command).text(), next), ("2\n", 0));
+    assert_eq!(desk.states(), ["success", "success"]);
+    assert_eq!(desk.run(&["--once"]).exit(), 0);
+    assert_eq!(handed(desk.db()), 0);
+}
+
+#[test]
 fn a_job_for_a_new_database_does_not_go_to_the_runner_of_the_old_one() {
     let desk = Desk::new();
-    let _runner = runner(&desk);
+    let mut runner = runner(&desk);
+    runner.signal(Signal::SIGSTOP);
+    desk.wait_until("it is suspended", || is_suspended(runner.pid()));
     for name in ["ax.db", "ax.db-wal", "ax.db-shm"] {
         let _ = std::fs::remove_file(desk.file(name));
     }
     assert_eq!(desk.add(&[], "true"), 1);
+    assert_eq!(desk.states(), ["ready"]);
+    runner.signal(Signal::SIGCONT);
+    assert_eq!(runner.exit(), 5);
     assert_eq!(desk.states(), ["ready"]);
 }
 

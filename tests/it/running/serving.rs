@@ -231,6 +231,28 @@ fn what_waits_for_a_suspended_runner_says_so_and_how_it_goes_on() {
 }
 
 #[test]
+fn a_runner_whose_database_is_taken_away_lets_its_job_end_and_says_so() {
+    for how in ["rm ax.db ax.db-wal ax.db-shm", "mv ax.db other.db", "cp ax.db x; mv x ax.db"] {
+        let desk = Desk::new();
+        let mut runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);
+        let job = format!("{}; echo done > end", gate("go"));
+        desk.add(&[], &job);
+        desk.wait_for_states(&["running"]);
+        assert!(said(desk.program("sh").args(["-c", how])).exit == 0, "{how}");
+        desk.open("go");
+        assert_eq!(runner.exit(), 5, "{how}");
+        let why = "ax.db was removed or replaced while this runner had it open";
+        assert!(runner.err().contains(why), "{how}: {}", runner.err());
+        assert_eq!(fs::read_to_string(desk.file("end")).expect("the job went on"), "done\n");
+        let idle = Desk::new();
+        let mut runner = idle.run(&["--workers", "1", "--poll-interval", "1h"]);
+        idle.wait_until("it sleeps soundly", || runner.watches_a_file());
+        assert!(said(idle.program("sh").args(["-c", how])).exit == 0, "{how}");
+        assert_eq!(runner.exit(), 5, "{how}");
+    }
+}
+
+#[test]
 fn what_is_written_by_hand_wakes_a_runner_that_sleeps_through_its_polls() {
     let desk = Desk::new();
     let runner = desk.run(&["--workers", "1", "--poll-interval", "1h"]);

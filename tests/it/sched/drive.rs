@@ -52,6 +52,20 @@ fn a_bell_wakes_it() {
 }
 
 #[test]
+fn it_does_not_trust_its_alarm_as_long_as_somebody_is_writing() {
+    let mut setting = Setting::with_jobs(0);
+    setting.has_alarm = true;
+    // Sixty of these are longer than the test waits.
+    setting.poll_interval = Duration::from_secs(1);
+    setting.calls.written.store(true, SeqCst);
+    let play = setting.start();
+    let calls = Arc::clone(&play.setting.calls);
+    wait_until("it has seen two commits", String::new, || calls.turns.load(SeqCst) >= 3);
+    play.signal();
+    assert_eq!(play.end_well().2, End::Finished);
+}
+
+#[test]
 fn with_nothing_to_do_it_only_asks_whether_anybody_has_written() {
     let mut setting = Setting::with_jobs(0);
     setting.add(Duration::from_hours(1));

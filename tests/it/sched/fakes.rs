@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -224,6 +224,8 @@ impl Moods {
 pub(super) struct Calls {
     pub(super) turns: AtomicUsize,
     pub(super) changes: AtomicUsize,
+    /// Whether somebody writes all the time, and commits before every third look.
+    pub(super) written: AtomicBool,
 }
 
 /// A store that fails when it is told to. What no runner asks, it does not answer.
@@ -254,8 +256,13 @@ impl Store for Moody {
     }
 
     fn has_changed(&mut self) -> Result<bool> {
-        self.calls.changes.fetch_add(1, Ordering::SeqCst);
-        self.inner.has_changed()
+        let asked = self.calls.changes.fetch_add(1, Ordering::SeqCst);
+        let is_published = self.calls.written.load(Ordering::SeqCst) && asked.is_multiple_of(3);
+        Ok(self.inner.has_changed()? || is_published)
+    }
+
+    fn is_being_written(&mut self) -> Result<bool> {
+        Ok(self.calls.written.load(Ordering::SeqCst) || self.inner.is_being_written()?)
     }
 
     fn discharge(&mut self, runner: RunnerId) -> Result<bool> {
@@ -317,6 +324,10 @@ impl Store for Moody {
 
     fn add_handed(&mut self, handed: &[Handed], answered: &[Token]) -> Result<Vec<Result<Added>>> {
         self.inner.add_handed(handed, answered)
+    }
+
+    fn left_handed(&mut self) -> Result<Vec<(Token, i32)>> {
+        self.inner.left_handed()
     }
 
     fn enqueue(&mut self, _: &Chain, _: Timestamp) -> Result<Enqueued> {

@@ -12,6 +12,7 @@ use ax_scheduler::exec::process::Identity;
 use ax_scheduler::job::hook::HookId;
 use ax_scheduler::job::{Chain, FlowRunId, Job, JobId, RunnerId, State};
 use ax_scheduler::sched::RunEvent;
+use ax_scheduler::sched::alarm::Alarm;
 use ax_scheduler::sched::drive::{Drive, End, OnStop, Settings, Until, Wakes};
 use ax_scheduler::sched::hooks::Hooks;
 use ax_scheduler::sched::pool::Pool;
@@ -38,6 +39,7 @@ pub(super) struct Setting {
     pub(super) steady: bool,
     pub(super) poll_interval: Duration,
     pub(super) scope: Option<FlowRunId>,
+    pub(super) has_alarm: bool,
 }
 
 impl Setting {
@@ -66,6 +68,7 @@ impl Setting {
             steady: true,
             poll_interval: Duration::from_hours(1),
             scope: None,
+            has_alarm: false,
         };
         for _ in 0..count {
             setting.add(Duration::ZERO);
@@ -121,12 +124,13 @@ impl Setting {
             scope: self.scope,
         };
         let store = Box::new(self.moody());
+        let alarm = self.has_alarm.then(|| Arc::new(Alarm::new(self.desk.db()).expect("made")));
         let (launched, hooks) = unbounded();
         let (stopped, hook_stops) = unbounded();
         let stagehand = Box::new(Stagehand { launched, stopped });
         let thread = thread::spawn(move || {
             let mut watch = |event: &RunEvent| tell.send(event.clone()).expect("somebody listens");
-            let wakes = Wakes { workers, bell, alarm: None, signals };
+            let wakes = Wakes { workers, bell, alarm, signals };
             let hooks = Hooks::new(stagehand, 2);
             Drive::new(settings, pool, hooks, wakes, store, &SystemClock, &mut watch).run()
         });

@@ -194,6 +194,7 @@ impl Store for Door<'_> {
     verbs! {
         add(jobs: &[NewJob], now: Timestamp) -> Vec<Added>;
         add_handed(handed: &[Handed], answered: &[Token]) -> Vec<Result<Added>>;
+        left_handed() -> Vec<(Token, i32)>;
         enqueue(chain: &Chain, now: Timestamp) -> Enqueued;
         schedule(schedules: &[NewSchedule], replace: bool, now: Timestamp) -> Vec<Scheduled>;
         schedules() -> Vec<Schedule>;
@@ -206,6 +207,7 @@ impl Store for Door<'_> {
         discharge(runner: RunnerId) -> bool;
         runners() -> Vec<Runner>;
         has_changed() -> bool;
+        is_being_written() -> bool;
         turn(turn: &Turn<'_>) -> Turned;
         claims(owner: RunnerId) -> Vec<(Claimed, State)>;
         cancels(owner: RunnerId) -> Vec<Claim>;

@@ -13,12 +13,13 @@ promises![
     one_that_cannot_be_added_keeps_no_other_out,
     one_that_cannot_be_added_leaves_nothing_behind,
     what_was_answered_is_forgotten,
-    what_was_handed_to_a_runner_is_forgotten_with_it,
+    what_was_handed_to_a_runner_outlives_it,
+    whoever_writes_is_seen,
     nothing_is_known_of_what_was_handed_to_a_runner_that_is_gone,
 ];
 
 fn handed(bench: &Bench, token: i64, job: NewJob) -> Handed {
-    Handed { token: Token(token), runner: bench.runner, job, now: bench.now }
+    Handed { token: Token(token), runner: bench.runner, pid: 7, job, now: bench.now }
 }
 
 fn add(bench: &mut Bench, handed: Handed) -> Added {
@@ -106,14 +107,28 @@ fn what_was_answered_is_forgotten(bench: &mut Bench) {
     assert_eq!([add(bench, one).id, add(bench, two).id], [JobId(3), JobId(2)]);
 }
 
-fn what_was_handed_to_a_runner_is_forgotten_with_it(bench: &mut Bench) {
+fn what_was_handed_to_a_runner_outlives_it(bench: &mut Bench) {
     let second = bench.store.enlist(&a_runner(), START).expect("a runner");
     let one = handed(bench, 1, job());
-    let to_second = Handed { runner: second, ..handed(bench, 2, job()) };
+    let to_second = Handed { runner: second, pid: 8, ..handed(bench, 2, job()) };
     add(bench, one.clone());
     add(bench, to_second.clone());
+    assert_eq!(bench.store.left_handed().expect("an answer"), []);
     assert!(bench.store.discharge(second).expect("an answer"));
-    assert_eq!([add(bench, one).id, add(bench, to_second).id], [JobId(1), JobId(3)]);
+    assert_eq!(bench.store.left_handed().expect("an answer"), [(Token(2), 8)]);
+    assert_eq!([add(bench, one).id, add(bench, to_second).id], [JobId(1), JobId(2)]);
+    bench.store.add_handed(&[], &[Token(2)]).expect("an answer");
+    assert_eq!(bench.store.left_handed().expect("an answer"), []);
+}
+
+fn whoever_writes_is_seen(bench: &mut Bench) {
+    assert!(!bench.store.is_being_written().expect("an answer"));
+    let shell = rusqlite::Connection::open(bench.path()).expect("opened");
+    shell.execute_batch("BEGIN IMMEDIATE").expect("begun");
+    assert!(bench.store.is_being_written().expect("an answer"));
+    shell.execute_batch("COMMIT").expect("ended");
+    assert!(!bench.store.is_being_written().expect("an answer"));
+    bench.add(job());
 }
 
 fn nothing_is_known_of_what_was_handed_to_a_runner_that_is_gone(bench: &mut Bench) {
