@@ -171,7 +171,8 @@ impl<'a> Drive<'a> {
         let from = Instant::now();
         if self.is_stranded && self.scheduler.in_hand() == 0 {
             let (path, why) = (self.settings.db.clone(), STRANDED.to_owned());
-            return Err(Error::Unusable { path, why, hint: None });
+            let hint = "`ax run` again serves the file that is there now".to_owned();
+            return Err(Error::Unusable { path, why, hint: Some(hint) });
         }
         let claiming = self.stage == Stage::Serving
             && !self.is_stranded
@@ -218,11 +219,15 @@ impl<'a> Drive<'a> {
         self.ahead.as_mut().map_or(most, |ahead| workers + ahead.allowed(now))
     }
 
-    /// Says that its database was taken away. The jobs in hand end, and are
-    /// stored where nobody else can see it; then it ends, too.
+    /// Looks whether its database was taken away. The jobs in hand end then, and
+    /// are stored where nobody else can see it; at last it ends, too.
     fn look_after_file(&mut self) {
-        if !self.is_stranded && !self.intake.is_of(&self.settings.db) {
-            self.is_stranded = true;
+        if self.is_stranded || self.intake.is_of(&self.settings.db) {
+            return;
+        }
+        self.is_stranded = true;
+        // With nothing in hand the end says so.
+        if self.scheduler.in_hand() > 0 {
             (self.watch)(&RunEvent::Trouble(format!("{} {STRANDED}", self.settings.db.display())));
         }
     }
