@@ -17,7 +17,7 @@
 //!        │ socket pair                          ▲
 //!        ▼                                      │
 //!    supervisor process, one for each worker (ax __supervise, exec::supervisor)
-//!        │ posix_spawn                          ▲ end, output in a spool file
+//!        │ clone, execve                        ▲ end, output in a spool file
 //!        ▼                                      │
 //!    the job, in a process group of its own
 //! ```

@@ -29,7 +29,7 @@ const REST: Duration = Duration::from_secs(1);
 pub(super) fn run(args: HookArgs, context: &Context<'_>) -> Result<Answer, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("the hook: {}", reason(&error)));
     let (hook, runner) = (HookId(args.hook), RunnerId(args.runner));
-    let stage = Stage::new().map_err(failed)?;
+    let mut stage = Stage::new().map_err(failed)?;
     let dir = context.data_dir();
     let path = dir.hook_lock(hook);
     forget_the_dead(&dir, hook);

@@ -47,24 +47,26 @@ pub struct Entry {
     pub step: Step,
 }
 
-pub(super) fn text(claim: Claim, number: u64, step: &Step) -> String {
-    let mut text = format!("{}.{} runner {} no {number} ", claim.job, claim.attempt, claim.owner);
+/// Appends an entry to an empty text, in fewer than [`SLOT`] bytes.
+pub(super) fn write_entry(text: &mut String, claim: Claim, number: u64, step: &Step) {
+    let Claim { job, attempt, owner } = claim;
+    let _ = write!(text, "{job}.{attempt} runner {owner} no {number} ");
     match step {
         Step::Intent => text.push_str("intent"),
-        Step::Started(process) => write_process(&mut text, "started", process),
+        Step::Started(process) => write_process(text, "started", process),
         Step::Ended { process, outcome, ended_at, written } => {
             let _ = write!(text, "ended at {} wrote {written} ", ended_at.millis());
             if let Some(process) = process {
-                write_process(&mut text, "", process);
+                write_process(text, "", process);
                 text.push(' ');
             }
-            write_outcome(&mut text, outcome);
+            write_outcome(text, outcome);
         }
     }
     while text.len() > SLOT - 1 - WHOLE.len() {
         text.pop();
     }
-    text + WHOLE
+    text.push_str(WHOLE);
 }
 
 fn write_process(text: &mut String, what: &str, process: &Process) {
@@ -195,6 +197,12 @@ mod tests {
 
     fn ended(outcome: Outcome, process: Option<Process>) -> Step {
         Step::Ended { process, outcome, ended_at: Timestamp::from_millis(5), written: 12 }
+    }
+
+    fn text(claim: Claim, number: u64, step: &Step) -> String {
+        let mut text = String::new();
+        write_entry(&mut text, claim, number, step);
+        text
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Stage {
 
     /// Runs a hook until nothing of it is left, and tells how it ended and what
     /// it printed. `spool` is where its output goes meanwhile.
-    pub fn play(&self, spec: &Spec, spool: PathBuf) -> (Outcome, Captured) {
+    pub fn play(&mut self, spec: &Spec, spool: PathBuf) -> (Outcome, Captured) {
         let begun = Instant::now();
         let mut spool = match Spool::new(spool, LEAST_LIMIT) {
             Ok(spool) => spool,
@@ -156,7 +156,7 @@ impl Stage {
     }
 
     /// Starts it, and tries again as long as it has time if only processes are short.
-    fn start(&self, spec: &Spec, spool: &Spool, begun: Instant) -> Result<i32, Outcome> {
+    fn start(&mut self, spec: &Spec, spool: &Spool, begun: Instant) -> Result<i32, Outcome> {
         loop {
             match self.spawner.spawn(spec, spool.sink()) {
                 Ok(pid) => return Ok(pid),

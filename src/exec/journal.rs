@@ -21,7 +21,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 pub use super::entry::{Entry, Step};
-use super::entry::{Words, read_entry, read_supervisor, text};
+use super::entry::{Words, read_entry, read_supervisor, write_entry};
 pub use super::lock::{hold_lock, is_locked};
 use super::process::Identity;
 use crate::crash;
@@ -70,6 +70,8 @@ pub struct Journal {
     path: PathBuf,
     keep: u64,
     count: u64,
+    /// The line that was written last.
+    line: String,
 }
 
 impl Journal {
@@ -82,18 +84,17 @@ impl Journal {
         let file = hold_lock(path)?;
         // The blank slots take their room on the disk now, so that no later
         // line can fail for want of it.
-        let mut text = line(&format!(
-            "supervisor {} start {} boot {}",
-            supervisor.pid, supervisor.start_time, supervisor.boot_id
-        ));
-        for _ in 0..keep {
-            text.extend(line(""));
+        let Identity { pid, start_time, boot_id } = supervisor;
+        let mut text = String::with_capacity(SLOT * (1 + keep));
+        text.push_str(&format!("supervisor {pid} start {start_time} boot {boot_id}"));
+        for slot in 1..=1 + keep {
+            fill(&mut text, SLOT * slot);
         }
         crash::point("journal", "before-write");
-        file.write_all_at(&text, 0)?;
+        file.write_all_at(text.as_bytes(), 0)?;
         crash::point("journal", "after-write");
         let keep = u64::try_from(keep).expect("a count of slots fits");
-        Ok(Self { file, path: path.to_owned(), keep, count: 0 })
+        Ok(Self { file, path: path.to_owned(), keep, count: 0, line: String::new() })
     }
 
     /// Writes that an attempt is about to be started.
@@ -109,10 +110,13 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn note(&self, claim: Claim, step: &Step) -> io::Result<()> {
+    pub fn note(&mut self, claim: Claim, step: &Step) -> io::Result<()> {
         let number = self.count.saturating_sub(1);
         let place = (1 + number % self.keep) * u64::try_from(SLOT).expect("small");
-        self.file.write_all_at(&line(&text(claim, number, step)), place)
+        self.line.clear();
+        write_entry(&mut self.line, claim, number, step);
+        fill(&mut self.line, SLOT);
+        self.file.write_all_at(self.line.as_bytes(), place)
     }
 
     /// Reads what a journal tells. A line that is not whole is taken for the
@@ -138,11 +142,14 @@ impl Journal {
     }
 }
 
-fn line(text: &str) -> Vec<u8> {
-    let mut line = text.as_bytes().to_vec();
-    line.resize(SLOT - 1, b' ');
-    line.push(b'\n');
-    line
+/// Makes a text this long, with blanks and a newline.
+fn fill(text: &mut String, length: usize) {
+    const BLANK: &str = match std::str::from_utf8(&[b' '; SLOT]) {
+        Ok(blank) => blank,
+        Err(_) => unreachable!(),
+    };
+    text.push_str(&BLANK[..length.saturating_sub(text.len() + 1)]);
+    text.push('\n');
 }
 
 fn parse(bytes: &[u8]) -> Entries {

@@ -6,7 +6,7 @@
 //!
 //! In the runner: [`supervised`] starts supervisors and hears their reports.
 //! In the supervisor: [`supervisor`] is its life, `hand` the job it has,
-//! `spawn` starts it, `ladder` stops it, [`spool`] takes its output, `reports`
+//! `spawn` and `launch` start it, `ladder` stops it, [`spool`] takes its output, `reports`
 //! tells of it. [`hook`] runs what is owed once a job has ended. Between them: `protocol`, and the [`journal`] that tells what a dead supervisor had
 //! done. For whoever cleans up: [`lock`], [`process`] and [`sweep`].
 
@@ -17,6 +17,7 @@ mod hosted;
 pub mod journal;
 pub mod kept;
 mod ladder;
+mod launch;
 pub mod lock;
 pub mod output;
 pub mod process;

@@ -11,7 +11,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Report, Stop};
-use crate::job::{Claim, Claimed};
+use crate::job::{Claim, Claimed, EnvBlock};
+
+/// How much is read at once.
+const CHUNK: usize = 4 * 1024;
+
+/// What a message begins with: its length.
+const HEAD: usize = size_of::<u32>();
 
 /// Longer messages are a fault: an environment and a command are at most
 /// 6 MiB (execve(2)).
@@ -20,6 +26,8 @@ const LONGEST: usize = 64 * 1024 * 1024;
 /// What a runner tells its supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order<'a> {
+    /// The jobs that follow were added with this environment, or with none.
+    Env(Option<Cow<'a, EnvBlock>>),
     /// Run this job.
     Run(Box<Cow<'a, Claimed>>),
     /// Stop this attempt, if it is the one in hand.
@@ -52,10 +60,23 @@ pub(super) enum Answer<'a> {
 /// # Errors
 /// When nobody listens.
 pub(super) fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut frame = postcard::to_extend(message, vec![0; 4]).map_err(io::Error::other)?;
-    let length = u32::try_from(frame.len() - 4).map_err(io::Error::other)?;
-    frame[..4].copy_from_slice(&length.to_le_bytes());
-    stream.write_all(&frame)
+    send_all(stream, &[message])
+}
+
+/// Sends messages in one piece, so that the other end wakes up once.
+///
+/// # Errors
+/// When nobody listens.
+pub(super) fn send_all(stream: &mut impl Write, messages: &[impl Serialize]) -> io::Result<()> {
+    let mut frames = Vec::with_capacity(512);
+    for message in messages {
+        let start = frames.len();
+        frames.extend([0; HEAD]);
+        frames = postcard::to_extend(message, frames).map_err(io::Error::other)?;
+        let length = u32::try_from(frames.len() - start - HEAD).map_err(io::Error::other)?;
+        frames[start..start + HEAD].copy_from_slice(&length.to_le_bytes());
+    }
+    stream.write_all(&frames)
 }
 
 /// Puts messages together from what comes in.
@@ -76,17 +97,16 @@ impl<T: DeserializeOwned> Inbox<T> {
     /// # Errors
     /// When the stream cannot be read.
     pub(super) fn fill(&mut self, stream: &mut impl Read) -> io::Result<usize> {
-        let mut chunk = [0; 16 * 1024];
-        loop {
-            match stream.read(&mut chunk) {
-                Ok(count) => {
-                    self.bytes.extend_from_slice(&chunk[..count]);
-                    return Ok(count);
-                }
+        let start = self.bytes.len();
+        self.bytes.resize(start + CHUNK, 0);
+        let read = loop {
+            match stream.read(&mut self.bytes[start..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
-                Err(error) => return Err(error),
+                read => break read,
             }
-        }
+        };
+        self.bytes.truncate(start + *read.as_ref().unwrap_or(&0));
+        read
     }
 
     /// The next message, if it is whole.
@@ -101,7 +121,7 @@ impl<T: DeserializeOwned> Inbox<T> {
         }
         let Some(frame) = rest.get(..length) else { return Ok(None) };
         let message = postcard::from_bytes(frame).map_err(io::Error::other)?;
-        self.bytes.drain(..4 + length);
+        self.bytes.drain(..HEAD + length);
         Ok(Some(message))
     }
 
@@ -134,7 +154,7 @@ mod tests {
     fn job_of(order: Option<Order<'_>>) -> Option<i64> {
         match order? {
             Order::Stop { claim, .. } => Some(claim.job.0),
-            Order::Run(_) | Order::Done => None,
+            Order::Env(_) | Order::Run(_) | Order::Done => None,
         }
     }
 

@@ -5,23 +5,20 @@
 //! umask and process group. Nothing of the supervisor shines through.
 
 use std::env;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::mem::transmute;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
-use nix::libc::sigset_t;
-use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
-use nix::sys::signal::SigSet;
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{AccessFlags, Pid, access, chdir, fchdir};
 
+use super::launch::{Files, Launcher};
 use crate::escape::escape;
 use crate::job::{Command, EnvBlock, Spec};
 
@@ -43,7 +40,7 @@ pub(super) enum Refusal {
 /// the umask and the environment of the runner.
 pub(super) struct Spawner {
     null: File,
-    attributes: PosixSpawnAttr,
+    launcher: Launcher,
     home: File,
     home_path: Option<PathBuf>,
     umask: Mode,
@@ -63,81 +60,46 @@ impl Spawner {
         let home_path = env::current_dir().ok();
         let umask = umask(PRIVATE);
         chdir("/")?;
-        Ok(Self { null, attributes: attributes()?, home, home_path, umask, env: own_environment() })
+        let (launcher, env) = (Launcher::new(), own_environment());
+        Ok(Self { null, launcher, home, home_path, umask, env })
     }
 
     /// Starts a job whose output goes to `sink`; tells its process id.
     ///
     /// # Errors
     /// Says why it was not started.
-    pub(super) fn spawn(&self, spec: &Spec, sink: BorrowedFd<'_>) -> Result<i32, Refusal> {
+    pub(super) fn spawn(&mut self, spec: &Spec, sink: BorrowedFd<'_>) -> Result<i32, Refusal> {
         let _place = Place::enter(self, spec)?;
-        let env = self.environment(spec);
-        let (program, words) = resolve(&spec.command, &env)?;
-        let env: Vec<_> = env.c_entries().collect();
-        match self.start(&program, &words, &env, sink) {
+        let over = spec.extra_env.overlaid(&self.place_of(spec));
+        let base = spec.env.as_deref().unwrap_or(&self.env);
+        let path = over.get("PATH").or_else(|| base.get("PATH"));
+        let (program, words) = resolve(&spec.command, path)?;
+        let words: Vec<_> = words.iter().map(CString::as_c_str).collect();
+        let env: Vec<_> = base.c_entries_under(&over).collect();
+        let files = Files { input: self.null.as_fd(), output: sink };
+        match self.launcher.launch(&program, &words, &env, files) {
             Err(Errno::ENOEXEC) => {
                 // A text without `#!` is one for the shell, as execvp(3) has it.
                 let shell = c_string(SHELL.as_bytes())?;
-                let rest = words.iter().skip(1).cloned();
-                let words: Vec<_> =
-                    [shell.clone(), program.clone()].into_iter().chain(rest).collect();
-                self.start(&shell, &words, &env, sink)
+                let first = [shell.as_c_str(), &program];
+                let words: Vec<_> = first.into_iter().chain(words.into_iter().skip(1)).collect();
+                self.launcher.launch(&shell, &words, &env, files)
             }
-            started => started,
+            launched => launched,
         }
+        .map(Pid::as_raw)
         .map_err(|errno| refusal(errno, Path::new(OsStr::from_bytes(program.as_bytes()))))
     }
 
-    fn start(
-        &self,
-        program: &CString,
-        words: &[CString],
-        env: &[&CStr],
-        sink: BorrowedFd<'_>,
-    ) -> Result<i32, Errno> {
-        let mut files = PosixSpawnFileActions::init()?;
-        files.add_dup2(self.null.as_raw_fd(), 0)?;
-        files.add_dup2(sink.as_raw_fd(), 1)?;
-        files.add_dup2(sink.as_raw_fd(), 2)?;
-        posix_spawn(program.as_c_str(), &files, &self.attributes, words, env).map(Pid::as_raw)
-    }
-
-    fn environment(&self, spec: &Spec) -> EnvBlock {
-        let base = spec.env.as_deref().unwrap_or(&self.env);
-        let own_path = || self.home_path.as_ref().map(|path| path.as_os_str().as_bytes());
-        let place = spec.cwd.as_deref().or_else(own_path);
-        let pwd = place.map(|place| [b"PWD=", place].concat());
-        base.overlaid(&spec.extra_env.overlaid(&EnvBlock::from_entries(pwd.as_deref())))
+    /// What tells a job where it is.
+    fn place_of(&self, spec: &Spec) -> EnvBlock {
+        let own = || self.home_path.as_ref().map(|path| path.as_os_str().as_bytes());
+        let pwd = spec.cwd.as_deref().or_else(own).map(|place| [b"PWD=", place].concat());
+        EnvBlock::from_entries(pwd.as_deref())
     }
 }
 
 const PRIVATE: Mode = Mode::S_IRWXG.union(Mode::S_IRWXO);
-
-/// The way jobs start: own process group, no signal blocked or ignored.
-fn attributes() -> Result<PosixSpawnAttr, Errno> {
-    let mut attributes = PosixSpawnAttr::init()?;
-    attributes.set_flags(
-        PosixSpawnFlags::POSIX_SPAWN_SETPGROUP
-            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
-            | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
-    )?;
-    attributes.set_pgroup(Pid::from_raw(0))?;
-    attributes.set_sigdefault(&every_signal())?;
-    attributes.set_sigmask(&SigSet::empty())?;
-    Ok(attributes)
-}
-
-/// All signals, also the two that glibc keeps for itself (32 and 33):
-/// `sigfillset` leaves them out, and `posix_spawn` starts a process with them
-/// ignored unless they are among those to be reset.
-fn every_signal() -> SigSet {
-    const WORDS: usize = size_of::<sigset_t>() / size_of::<u64>();
-    // SAFETY: a sigset_t is an array of bits, and every pattern of them is one.
-    unsafe {
-        SigSet::from_sigset_t_unchecked(transmute::<[u64; WORDS], sigset_t>([u64::MAX; WORDS]))
-    }
-}
 
 /// The environment of this process.
 pub(super) fn own_environment() -> EnvBlock {
@@ -186,7 +148,7 @@ fn no_place(errno: Errno, path: &Path) -> Refusal {
 }
 
 /// The program to start and the words it gets.
-fn resolve(command: &Command, env: &EnvBlock) -> Result<(CString, Vec<CString>), Refusal> {
+fn resolve(command: &Command, path: Option<&[u8]>) -> Result<(CString, Vec<CString>), Refusal> {
     let words = match command {
         Command::Shell(text) => {
             // A text that looks like an option is none.
@@ -200,7 +162,7 @@ fn resolve(command: &Command, env: &EnvBlock) -> Result<(CString, Vec<CString>),
     };
     let program = match command {
         Command::Shell(_) => c_string(SHELL.as_bytes())?,
-        Command::Argv(words) => find(words.first().map_or(&[][..], Vec::as_slice), env)?,
+        Command::Argv(words) => find(words.first().map_or(&[][..], Vec::as_slice), path)?,
     };
     Ok((program, words))
 }
@@ -211,7 +173,7 @@ fn c_string(word: &[u8]) -> Result<CString, Refusal> {
 
 /// Looks a program up in the job's `PATH`; a name with a slash is a path. The
 /// job's directory must be the current one.
-fn find(program: &[u8], env: &EnvBlock) -> Result<CString, Refusal> {
+fn find(program: &[u8], path: Option<&[u8]>) -> Result<CString, Refusal> {
     if program.is_empty() {
         return Err(Refusal::Never("the command is empty".to_owned()));
     }
@@ -219,19 +181,18 @@ fn find(program: &[u8], env: &EnvBlock) -> Result<CString, Refusal> {
         return c_string(program);
     }
     let mut denied = None;
-    for dir in env.get("PATH").unwrap_or(DEFAULT_PATH).split(|byte| *byte == b':') {
+    for dir in path.unwrap_or(DEFAULT_PATH).split(|byte| *byte == b':') {
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-        let path = PathBuf::from(OsStr::from_bytes(dir)).join(OsStr::from_bytes(program));
-        if !path.is_file() {
-            continue;
+        let place = c_string(&[dir, b"/", program].concat())?;
+        let is_file = || Path::new(OsStr::from_bytes(place.as_bytes())).is_file();
+        match access(place.as_c_str(), AccessFlags::X_OK) {
+            Ok(()) if is_file() => return Ok(place),
+            Err(Errno::EACCES) if is_file() => denied = Some(place),
+            Ok(()) | Err(_) => (),
         }
-        if access(&path, AccessFlags::X_OK).is_ok() {
-            return c_string(path.as_os_str().as_bytes());
-        }
-        denied = Some(path);
     }
     Err(Refusal::Never(match denied {
-        Some(path) => format!("{} is not executable", shown(&path)),
+        Some(place) => format!("{} is not executable", escape(place.as_bytes())),
         None => format!("no program `{}` in PATH", escape(program)),
     }))
 }
@@ -277,10 +238,6 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    fn path_env(dirs: &str) -> EnvBlock {
-        EnvBlock::from_entries([format!("PATH={dirs}").as_bytes()])
-    }
-
     #[test]
     fn a_program_is_the_first_executable_file_of_its_name() {
         let dir = tempfile::tempdir().expect("a directory");
@@ -291,29 +248,30 @@ mod tests {
             fs::set_permissions(place.join("tool"), fs::Permissions::from_mode(mode)).expect("set");
         }
         let root = dir.path().display();
-        let found = find(b"tool", &path_env(&format!("{root}/none:{root}/a:{root}/b:{root}/c")));
+        let find_in = |path: &str| find(b"tool", Some(path.as_bytes()));
+        let found = find_in(&format!("{root}/none:{root}/a:{root}/b:{root}/c"));
         assert_eq!(found, c_string(format!("{root}/b/tool").as_bytes()));
-        let denied = find(b"tool", &path_env(&format!("{root}/a")));
+        let denied = find_in(&format!("{root}/a"));
         assert_eq!(denied, Err(Refusal::Never(format!("{root}/a/tool is not executable"))));
     }
 
     #[test]
     fn a_program_that_is_nowhere_is_named() {
         let gone = Refusal::Never("no program `frobnicate` in PATH".into());
-        assert_eq!(find(b"frobnicate", &path_env("/bin")), Err(gone));
-        assert!(find(b"sh", &EnvBlock::default()).is_ok());
+        assert_eq!(find(b"frobnicate", Some(b"/bin")), Err(gone));
+        assert!(find(b"sh", None).is_ok());
     }
 
     #[test]
     fn a_name_with_a_slash_is_not_looked_up() {
-        assert_eq!(find(b"./tool", &path_env("/bin")), c_string(b"./tool"));
+        assert_eq!(find(b"./tool", Some(b"/bin")), c_string(b"./tool"));
     }
 
     #[test]
     fn a_shell_text_that_looks_like_an_option_is_none() {
         let words = |text: &[u8]| {
             let command = Command::Shell(text.to_vec());
-            let (_, words) = resolve(&command, &EnvBlock::default()).expect("a command");
+            let (_, words) = resolve(&command, None).expect("a command");
             words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         assert_eq!(words(b"-x"), ["sh", "-c", "--", "-x"]);

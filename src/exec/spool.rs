@@ -118,12 +118,16 @@ impl Spool {
                 return Captured { bytes: Vec::new(), written: length, in_file: true, last_line };
             }
         }
-        self.take()
+        self.inline(length)
     }
 
     /// Takes the output along, however long it is: its beginning and its end.
     pub fn take(&mut self) -> Captured {
         let length = self.file.as_mut().map_or(0, |file| file.bound(self.limit));
+        self.inline(length)
+    }
+
+    fn inline(&self, length: u64) -> Captured {
         match &self.file {
             Ok(file) => file.inline(length),
             Err(why) => unkept(why),

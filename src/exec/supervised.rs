@@ -17,13 +17,13 @@ use std::time::Duration;
 use super::hosted::{Hosted, Site};
 use super::journal::{Journal, Step};
 use super::process::Identity;
-use super::protocol::{Answer, Order, send};
+use super::protocol::{Answer, Order, send, send_all};
 use super::spawn::reason;
 use super::spool::salvage;
 use super::{Ended, Executor, Report, Sign, Stop, Stopper};
 use crate::clock::{Clock, SystemClock};
 use crate::crash;
-use crate::job::{Captured, Claim, Claimed, Outcome};
+use crate::job::{Captured, Claim, Claimed, EnvBlock, Outcome};
 
 /// Between two looks at what a supervisor has begun.
 const LOOK: Duration = Duration::from_millis(10);
@@ -46,6 +46,8 @@ pub struct Supervised {
 #[derive(Debug, Default)]
 struct Line {
     stream: Option<UnixStream>,
+    /// The environment that was sent last.
+    env: Option<Arc<EnvBlock>>,
     claim: Option<Claim>,
     /// Whether the job was sent; a stop must not come before it.
     sent: bool,
@@ -104,14 +106,22 @@ impl Supervised {
             let start = Hosted::start(&self.site).map_err(|error| reason(&error))?;
             let hosted = self.hosted.insert(start);
             let stream = hosted.stream.try_clone().map_err(|error| reason(&error))?;
-            lock(&self.line).stream = Some(stream);
+            let line = &mut *lock(&self.line);
+            (line.stream, line.env) = (Some(stream), None);
         }
         let line = &mut *lock(&self.line);
         let early = line.early.take();
         let Some(stream) = &mut line.stream else { return Err("no supervisor".to_owned()) };
         crash::point("order", "before-send");
+        let env = &claimed.spec.env;
+        let order = Order::Run(Box::new(Cow::Borrowed(claimed)));
         // One that cannot be written to is dead; reading tells the same.
-        let _ = send(stream, &Order::Run(Box::new(Cow::Borrowed(claimed))));
+        let _ = if line.env == *env {
+            send(stream, &order)
+        } else {
+            line.env.clone_from(env);
+            send_all(stream, &[Order::Env(env.as_deref().map(Cow::Borrowed)), order])
+        };
         line.sent = true;
         if let Some(why) = early {
             let _ = send(stream, &Order::Stop { claim: claimed.claim, why });
@@ -285,7 +295,7 @@ fn ended(claim: Claim, outcome: Outcome) -> Ended {
 mod tests {
     use super::*;
     use crate::exec::protocol::Inbox;
-    use crate::job::{Command, EnvBlock, JobId, OnLost, RetryPolicy, RunnerId, Spec};
+    use crate::job::{Command, JobId, OnLost, RetryPolicy, RunnerId, Spec};
     use std::path::Path;
     use std::time::Duration;
 

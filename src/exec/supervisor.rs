@@ -19,6 +19,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,7 +45,7 @@ use super::{Ended, Report, Stop};
 use crate::clock::{Clock, SystemClock};
 use crate::crash;
 use crate::data_dir::DataDir;
-use crate::job::{Captured, Claim, Claimed, Outcome, Process};
+use crate::job::{Captured, Claim, Claimed, EnvBlock, Outcome, Process};
 
 const ORPHANED: &str = "its runner ended";
 
@@ -105,6 +106,8 @@ struct Supervisor<'a> {
     spool: Spool,
     reports: Reports,
     queue: VecDeque<Claimed>,
+    /// What the jobs that come were added with.
+    env: Option<Arc<EnvBlock>>,
     hand: Option<Hand>,
     settled: bool,
     /// Whether nobody is at the other end of the socket.
@@ -129,6 +132,7 @@ impl<'a> Supervisor<'a> {
             spool: Spool::new(post.dir.spool(&post.journal), limit)?,
             reports: Reports::new(socket.try_clone()?, post.keep),
             queue: VecDeque::new(),
+            env: None,
             hand: None,
             settled: false,
             is_deaf: false,
@@ -208,16 +212,15 @@ impl<'a> Supervisor<'a> {
     }
 
     fn wait(&self) -> io::Result<Woken> {
-        let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
-        if !self.is_deaf {
-            fds.push(PollFd::new(self.socket.as_fd(), PollFlags::POLLIN));
-        }
-        match poll(&mut fds, self.patience()) {
+        let of = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut fds = [of(self.children.as_fd()), of(self.socket.as_fd())];
+        let heard = if self.is_deaf { 1 } else { 2 };
+        match poll(&mut fds[..heard], self.patience()) {
             Ok(_) | Err(Errno::EINTR) => (),
             Err(error) => return Err(error.into()),
         }
-        let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-        Ok(Woken { by_child: is_ready(&fds[0]), by_runner: fds.get(1).is_some_and(is_ready) })
+        let [by_child, by_runner] = fds.map(|fd| fd.any().unwrap_or(false));
+        Ok(Woken { by_child, by_runner })
     }
 
     /// How long there is nothing to do.
@@ -233,7 +236,8 @@ impl<'a> Supervisor<'a> {
 
     /// Takes note of every child that ended, also of adopted ones.
     fn reap(&mut self) {
-        while let Ok(Some(_)) = self.children.read_signal() {}
+        // Of a signal that waits there is one, however many children have ended.
+        let _ = self.children.read_signal();
         let some_are_left = loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
@@ -265,7 +269,12 @@ impl<'a> Supervisor<'a> {
         let heard = self.inbox.fill(&mut self.socket);
         loop {
             match self.inbox.next() {
-                Ok(Some(Order::Run(claimed))) => self.queue.push_back(claimed.into_owned()),
+                Ok(Some(Order::Env(env))) => self.env = env.map(|env| Arc::new(env.into_owned())),
+                Ok(Some(Order::Run(claimed))) => {
+                    let mut claimed = claimed.into_owned();
+                    claimed.spec.env.clone_from(&self.env);
+                    self.queue.push_back(claimed);
+                }
                 Ok(Some(Order::Stop { claim, why })) => self.stop(claim, why),
                 Ok(Some(Order::Done)) => self.settled = true,
                 Ok(None) => break,

@@ -30,10 +30,13 @@ impl EnvBlock {
 
     /// The entries with their NUL, as a program is given them.
     pub fn c_entries(&self) -> impl Iterator<Item = &CStr> {
-        let ended = self.0.split_inclusive(|byte| *byte == 0);
-        ended.filter_map(|entry| {
-            CStr::from_bytes_with_nul(entry).ok().filter(|entry| !entry.is_empty())
-        })
+        let mut rest = self.0.as_slice();
+        let next = move || {
+            let entry = CStr::from_bytes_until_nul(rest).ok()?;
+            rest = &rest[entry.count_bytes() + 1..];
+            Some(entry)
+        };
+        std::iter::from_fn(next).filter(|entry| !entry.is_empty())
     }
 
     /// The entries, without their NUL.
@@ -52,13 +55,37 @@ impl EnvBlock {
     /// This environment with the entries of `over` in place of its own.
     #[must_use]
     pub fn overlaid(&self, over: &Self) -> Self {
-        let name = |entry| split_entry(entry).map(|(name, _)| name);
-        let replaced: Vec<_> = over.entries().map(name).collect();
-        let kept = self.entries().filter(|entry| !replaced.contains(&name(entry)));
+        let replaced = Names::of(over);
+        let kept = self.entries().filter(|entry| !replaced.has(entry));
         let mut block = Vec::with_capacity(self.0.len() + over.0.len() + 1);
         Self::fill(&mut block, kept.chain(over.entries()));
         Self(block)
     }
+
+    /// The same for a program, without a copy of either: its entries with their NUL.
+    pub fn c_entries_under<'a>(&'a self, over: &'a Self) -> impl Iterator<Item = &'a CStr> {
+        let replaced = Names::of(over);
+        let kept = self.c_entries().filter(move |entry| !replaced.has(entry.to_bytes()));
+        kept.chain(over.c_entries())
+    }
+}
+
+/// The names of the variables of an environment.
+struct Names<'a>(Vec<Option<&'a [u8]>>);
+
+impl<'a> Names<'a> {
+    fn of(env: &'a EnvBlock) -> Self {
+        Self(env.entries().map(name).collect())
+    }
+
+    /// Tells whether this entry is of a variable of theirs.
+    fn has(&self, entry: &[u8]) -> bool {
+        self.0.contains(&name(entry))
+    }
+}
+
+fn name(entry: &[u8]) -> Option<&[u8]> {
+    split_entry(entry).map(|(name, _)| name)
 }
 
 fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -79,5 +106,17 @@ mod tests {
         assert_eq!(both.get("PATH"), Some(b"/bin".as_slice()));
         assert_eq!(both.get("B"), Some(b"".as_slice()));
         assert_eq!(both.entries().count(), 3);
+        let entries: Vec<_> = base.c_entries_under(&over).map(CStr::to_bytes).collect();
+        assert_eq!(entries, both.entries().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_entry_that_is_empty_or_has_no_end_is_not_given_to_a_program() {
+        let entries = |block: &[u8]| {
+            let block = EnvBlock(block.to_vec());
+            block.c_entries().map(CStr::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(entries(b"A=1\0\0B=2\0C=3"), [c"A=1".to_owned(), c"B=2".to_owned()]);
+        assert_eq!(entries(b""), [] as [std::ffi::CString; 0]);
     }
 }

@@ -375,7 +375,9 @@ pub struct Spec {
     pub cwd: Option<Vec<u8>>,
     /// The umask; `None` means the runner's.
     pub umask: Option<u32>,
-    /// The environment it was added with; `None` means the runner's.
+    /// The environment it was added with; `None` means the runner's. Many jobs
+    /// share one, so it is not written with each.
+    #[serde(skip)]
     pub env: Option<Arc<EnvBlock>>,
     /// On top of that: what `-e` and `ax` itself put there.
     pub extra_env: EnvBlock,

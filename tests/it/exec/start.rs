@@ -178,6 +178,39 @@ fn a_job_that_brings_no_environment_has_that_of_its_runner() {
 }
 
 #[test]
+fn each_job_has_its_own_environment_whichever_the_last_one_had() {
+    let mut bench = Bench::new();
+    let [a, b] = ["A=1", "B=2"].map(|entry| Arc::new(EnvBlock::from_entries([entry.as_bytes()])));
+    let own = std::env::var("PATH").expect("a PATH");
+    for (env, want) in [
+        (Some(&a), "1,,".to_owned()),
+        (Some(&a), "1,,".to_owned()),
+        (Some(&b), ",2,".to_owned()),
+        (None, format!(",,{own}")),
+        (Some(&b), ",2,".to_owned()),
+        (Some(&a), "1,,".to_owned()),
+    ] {
+        let mut job = bench.job("env | grep -q ^PATH= || PATH=; echo $A,$B,$PATH");
+        job.spec.env = env.cloned();
+        assert_eq!(bench.output_of(&job), want + "\n");
+    }
+}
+
+#[test]
+fn a_supervisor_that_replaces_a_killed_one_learns_the_environment_anew() {
+    let mut bench = Bench::new();
+    let env = Arc::new(EnvBlock::from_entries([b"A=1".as_slice()]));
+    for _ in 0..2 {
+        let mut job = bench.job("echo $A; kill -9 $PPID");
+        job.spec.env = Some(Arc::clone(&env));
+        assert!(matches!(bench.run(&job).outcome, Outcome::Lost(_)));
+        let mut job = bench.job("echo $A");
+        job.spec.env = Some(Arc::clone(&env));
+        assert_eq!(bench.output_of(&job), "1\n");
+    }
+}
+
+#[test]
 fn standard_input_is_at_its_end() {
     let mut bench = Bench::new();
     let job = bench.words(&["cat"]);
