@@ -44,7 +44,7 @@ pub enum FaultKind {
     Corrupt,
     /// What `foreign_key_check` says.
     ForeignKey,
-    /// A table, index or trigger that is not what the schema says.
+    /// A table, index, view or trigger that is not what the schema says.
     Schema,
     /// A write-ahead log that has grown large.
     LargeLog,
@@ -93,7 +93,7 @@ pub enum Repair {
     ForgetFile(u32),
     /// Make the indexes anew.
     Reindex,
-    /// Make missing or changed indexes and triggers anew.
+    /// Make missing or changed indexes, views and triggers anew.
     RestoreSchema,
     /// Write the write-ahead log back and empty it.
     Checkpoint,
@@ -122,7 +122,7 @@ impl Repair {
             Self::ForgetOutput => "the output of attempts that do not exist is deleted",
             Self::ForgetFile(_) => "the attempt no longer claims to have an output file",
             Self::Reindex => "the indexes are made anew",
-            Self::RestoreSchema => "the indexes and triggers of the schema are made anew",
+            Self::RestoreSchema => "the indexes, views and triggers of the schema are made anew",
             Self::Checkpoint => "the log is written back and emptied",
         }
     }

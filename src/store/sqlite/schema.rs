@@ -12,13 +12,14 @@ use crate::crash;
 pub(super) const APPLICATION_ID: i32 = 0x6178_6a62;
 
 /// The migrations, in order; number n leads to version n.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_init.sql"),
     include_str!("migrations/0002_schedules.sql"),
     include_str!("migrations/0003_groups.sql"),
     include_str!("migrations/0004_indexes.sql"),
     include_str!("migrations/0005_hooks.sql"),
     include_str!("migrations/0006_handed.sql"),
+    include_str!("migrations/0007_moves.sql"),
 ];
 
 /// The version this program knows.

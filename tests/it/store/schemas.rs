@@ -12,13 +12,14 @@ use tempfile::TempDir;
 
 use super::bench::a_runner;
 
-const SCHEMAS: [(u32, &str); 6] = [
+const SCHEMAS: [(u32, &str); 7] = [
     (1, include_str!("schemas/1.sql")),
     (2, include_str!("schemas/2.sql")),
     (3, include_str!("schemas/3.sql")),
     (4, include_str!("schemas/4.sql")),
     (5, include_str!("schemas/5.sql")),
     (6, include_str!("schemas/6.sql")),
+    (7, include_str!("schemas/7.sql")),
 ];
 
 /// When the queues were written, and a moment more.
@@ -34,7 +35,7 @@ fn old(sql: &str) -> (TempDir, PathBuf) {
     (place, path)
 }
 
-/// Every table, index and trigger, as it was written.
+/// Every table, index, view and trigger, as it was written.
 fn schema(path: &Path) -> Vec<(String, Option<String>)> {
     let shell = Connection::open(path).expect("it opens");
     let mut query =

@@ -1,10 +1,9 @@
 //! What `SQLite` itself can tell: the structure of the file, references between
 //! tables, the schema, and the size of the write-ahead log.
 
-use std::collections::HashMap;
 use std::fs;
 
-use rusqlite::{Connection, Result};
+use rusqlite::{Connection, Result, Row};
 
 use super::{Help, Question, by_hand, file};
 use crate::job::{JobId, Timestamp};
@@ -58,44 +57,62 @@ pub(super) fn restore(connection: &Connection) -> Cure {
     ))
 }
 
-type Object = (String, String);
+/// An index, a view or a trigger.
+struct Object {
+    kind: String,
+    name: String,
+    sql: String,
+}
 
-/// Indexes and triggers that are not what the migrations make. Without its
+/// Indexes, views and triggers that are not what the migrations make. Without its
 /// triggers a database hides from runners what people write into it.
 fn objects(connection: &Connection) -> Result<Vec<Fault>> {
-    let stored: HashMap<_, _> = definitions(connection)?.into_iter().collect();
-    let mut wanted = Connection::open_in_memory()?;
-    schema::migrate(&mut wanted)?;
-    let wrong = |(name, sql): &Object| stored.get(name) != Some(sql);
-    let fault = |(name, _): Object| Fault {
-        kind: FaultKind::Schema,
-        job: None,
-        what: format!("{name} of the schema is missing or was changed"),
-        cure: Cure::Repair(Repair::RestoreSchema),
-    };
-    Ok(definitions(&wanted)?.into_iter().filter(wrong).map(fault).collect())
-}
-
-fn definitions(connection: &Connection) -> Result<Vec<Object>> {
-    const DEFINITIONS: &str = "
-        SELECT name, sql FROM sqlite_schema
-        WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND name LIKE 'ax!_%' ESCAPE '!'
-        ORDER BY name";
-    let mut query = connection.prepare(DEFINITIONS)?;
-    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-/// Makes the indexes and triggers of the schema anew where they differ.
-pub(super) fn restore_schema(connection: &Connection) -> Result<()> {
-    let stored: HashMap<_, _> = definitions(connection)?.into_iter().collect();
-    let mut wanted = Connection::open_in_memory()?;
-    schema::migrate(&mut wanted)?;
-    for (name, sql) in definitions(&wanted)? {
-        if stored.get(&name) == Some(&sql) {
-            continue;
+    let mut faults = Vec::new();
+    for object in wanted()? {
+        if !object.is_in(connection)? {
+            faults.push(Fault {
+                kind: FaultKind::Schema,
+                job: None,
+                what: format!("{} of the schema is missing or was changed", object.name),
+                cure: Cure::Repair(Repair::RestoreSchema),
+            });
         }
-        let kind = if sql.starts_with("CREATE TRIGGER") { "TRIGGER" } else { "INDEX" };
-        connection.execute_batch(&format!("DROP {kind} IF EXISTS {name}; {sql}"))?;
+    }
+    Ok(faults)
+}
+
+/// What the migrations make, in an order in which it can be made.
+fn wanted() -> Result<Vec<Object>> {
+    const DEFINITIONS: &str = "
+        SELECT type, name, sql FROM sqlite_schema
+        WHERE type IN ('index', 'view', 'trigger') AND sql IS NOT NULL
+            AND name LIKE 'ax!_%' ESCAPE '!'
+        ORDER BY type = 'trigger', name";
+    let mut fresh = Connection::open_in_memory()?;
+    schema::migrate(&mut fresh)?;
+    let mut query = fresh.prepare(DEFINITIONS)?;
+    let object = |row: &Row<'_>| {
+        Ok(Object { kind: row.get("type")?, name: row.get("name")?, sql: row.get("sql")? })
+    };
+    query.query_map([], object)?.collect()
+}
+
+impl Object {
+    fn is_in(&self, connection: &Connection) -> Result<bool> {
+        const IS_THERE: &str =
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql = ?2)";
+        connection.prepare_cached(IS_THERE)?.query_row([&self.name, &self.sql], |row| row.get(0))
+    }
+}
+
+/// Makes the indexes, views and triggers of the schema anew where they differ. A
+/// view that is made anew has lost its triggers.
+pub(super) fn restore_schema(connection: &Connection) -> Result<()> {
+    for object in wanted()? {
+        if !object.is_in(connection)? {
+            let Object { kind, name, sql } = &object;
+            connection.execute_batch(&format!("DROP {kind} IF EXISTS {name}; {sql}"))?;
+        }
     }
     Ok(())
 }

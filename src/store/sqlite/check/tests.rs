@@ -425,6 +425,21 @@ fn an_index_or_trigger_that_was_dropped_or_changed_is_made_anew() {
 }
 
 #[test]
+fn a_view_that_was_dropped_or_changed_is_made_anew_with_its_triggers() {
+    let changed = "CREATE VIEW ax_moves AS SELECT 1 AS job_id, 2 AS old_status";
+    for sql in ["DROP VIEW ax_moves", &format!("DROP VIEW ax_moves; {changed}")] {
+        let mut database = broken(sql);
+        assert_eq!(found(&database), [(FaultKind::Schema, 0); 2], "{sql}");
+        assert_eq!(mended(&mut database), [], "{sql}");
+    }
+    let with_trigger = format!(
+        "DROP VIEW ax_moves; {changed};
+         CREATE TRIGGER ax_move INSTEAD OF INSERT ON ax_moves BEGIN SELECT 1; END"
+    );
+    assert_eq!(mended(&mut broken(&with_trigger)), []);
+}
+
+#[test]
 fn an_index_that_misses_a_row_is_made_anew() {
     let definition = |sql: &str| {
         format!(
