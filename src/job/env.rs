@@ -70,22 +70,22 @@ impl EnvBlock {
     }
 }
 
-/// The names of the variables of an environment.
-struct Names<'a>(Vec<Option<&'a [u8]>>);
+/// The names of the variables of an environment, each with its `=`.
+struct Names<'a>(Vec<&'a [u8]>);
 
 impl<'a> Names<'a> {
     fn of(env: &'a EnvBlock) -> Self {
-        Self(env.entries().map(name).collect())
+        let name = |entry: &'a [u8]| {
+            let equals = entry.iter().position(|byte| *byte == b'=')?;
+            Some(&entry[..=equals])
+        };
+        Self(env.entries().filter_map(name).collect())
     }
 
     /// Tells whether this entry is of a variable of theirs.
     fn has(&self, entry: &[u8]) -> bool {
-        self.0.contains(&name(entry))
+        self.0.iter().any(|name| entry.starts_with(name))
     }
-}
-
-fn name(entry: &[u8]) -> Option<&[u8]> {
-    split_entry(entry).map(|(name, _)| name)
 }
 
 fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
