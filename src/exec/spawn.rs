@@ -6,7 +6,7 @@
 
 use std::env;
 use std::ffi::{CString, OsStr};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -30,9 +30,9 @@ const SHELL: &str = "/bin/sh";
 /// Why a job was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It never can be as it is.
+    /// It cannot be as it is, whatever becomes of others.
     Never(String),
-    /// It could be another time.
+    /// None could be now.
     NotNow(String),
 }
 
@@ -202,7 +202,8 @@ fn refusal(errno: Errno, program: &Path) -> Refusal {
     match errno {
         Errno::EAGAIN => Refusal::NotNow("no more processes can be started".to_owned()),
         Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE => Refusal::NotNow(words(errno)),
-        Errno::ETXTBSY => Refusal::NotNow(format!("{name} is being written")),
+        // It would keep its place, and with it a worker from all others.
+        Errno::ETXTBSY => Refusal::Never(format!("{name} is being written")),
         Errno::E2BIG => {
             Refusal::Never("its arguments and environment are too large together".to_owned())
         }
@@ -210,9 +211,21 @@ fn refusal(errno: Errno, program: &Path) -> Refusal {
             Refusal::Never(format!("the interpreter of {name} does not exist"))
         }
         Errno::ENOENT => Refusal::Never(format!("{name} does not exist")),
-        Errno::EACCES if program.is_dir() => Refusal::Never(format!("{name} is a directory")),
-        Errno::EACCES => Refusal::Never(format!("{name} is not executable")),
+        Errno::EACCES => Refusal::Never(denied(program)),
         _ => Refusal::Never(format!("{name}: {}", words(errno))),
+    }
+}
+
+/// Why a program may not be started.
+fn denied(program: &Path) -> String {
+    let name = shown(program);
+    match fs::metadata(program) {
+        Err(_) => format!("{name} is in a directory that may not be entered"),
+        Ok(found) if found.is_dir() => format!("{name} is a directory"),
+        Ok(_) if access(program, AccessFlags::X_OK).is_ok() => {
+            format!("the interpreter of {name} is not executable")
+        }
+        Ok(_) => format!("{name} is not executable"),
     }
 }
 
@@ -279,12 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_pass_is_tried_again() {
+    fn only_what_any_job_would_meet_holds_up_the_others() {
         let program = Path::new("/bin/sh");
-        for errno in [Errno::EAGAIN, Errno::ENOMEM, Errno::EMFILE, Errno::ENFILE, Errno::ETXTBSY] {
+        for errno in [Errno::EAGAIN, Errno::ENOMEM, Errno::EMFILE, Errno::ENFILE] {
             assert!(matches!(refusal(errno, program), Refusal::NotNow(_)), "{errno}");
         }
-        for errno in [Errno::E2BIG, Errno::ENOENT, Errno::EACCES, Errno::ELOOP, Errno::ENOTDIR] {
+        let own = [Errno::E2BIG, Errno::ENOENT, Errno::EACCES, Errno::ELOOP, Errno::ETXTBSY];
+        for errno in own {
             assert!(matches!(refusal(errno, program), Refusal::Never(_)), "{errno}");
         }
     }

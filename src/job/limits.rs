@@ -1,5 +1,7 @@
 //! What the names, keys and variables of a job may be.
 
+use super::command::MAX_WORD;
+
 /// The longest name or key, in bytes.
 pub const MAX_LABEL: usize = 1000;
 
@@ -25,7 +27,8 @@ pub fn label(what: &str, text: &str) -> Result<(), String> {
 /// Makes the entry `NAME=value` of an environment.
 ///
 /// # Errors
-/// When the name is empty or contains `=`, or a NUL stands in either.
+/// When the name is empty or contains `=`, a NUL stands in either, or the entry
+/// is longer than [`MAX_WORD`].
 pub fn variable(name: &[u8], value: &[u8]) -> Result<Vec<u8>, String> {
     let shown = String::from_utf8_lossy(name);
     if name.is_empty() {
@@ -37,7 +40,15 @@ pub fn variable(name: &[u8], value: &[u8]) -> Result<Vec<u8>, String> {
     if name.contains(&0) || value.contains(&0) {
         return Err(format!("the variable `{}` contains a NUL", shown.escape_debug()));
     }
-    Ok([name, b"=", value].concat())
+    let entry = [name, b"=", value].concat();
+    if entry.len() > MAX_WORD {
+        let (bytes, shown) = (entry.len(), shown.chars().take(40).collect::<String>());
+        return Err(format!(
+            "the variable `{}` has {bytes} bytes with its name, and the kernel passes at most {MAX_WORD}",
+            shown.escape_debug()
+        ));
+    }
+    Ok(entry)
 }
 
 #[cfg(test)]
@@ -62,5 +73,15 @@ mod tests {
         for (name, value) in [(&b""[..], &b"x"[..]), (b"a=b", b""), (b"a\0", b""), (b"a", b"\0")] {
             assert!(variable(name, value).is_err(), "{name:?}");
         }
+    }
+
+    #[test]
+    fn a_variable_is_no_longer_than_the_kernel_passes() {
+        assert!(variable(b"A", &vec![b'x'; MAX_WORD - 2]).is_ok());
+        let why = variable(b"A", &vec![b'x'; MAX_WORD - 1]).expect_err("too long");
+        assert_eq!(
+            why,
+            "the variable `A` has 131072 bytes with its name, and the kernel passes at most 131071"
+        );
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn has_no_room(error: &rusqlite::Error) -> bool {
     })
 }
 
-/// Translates an error of the engine; its own message reaches nobody.
+/// Translates an error of the engine; its own message reaches nobody, unless
+/// there are no better words.
 pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
     let path = path.to_owned();
     let doctor = Some("`ax doctor` looks for the damage".to_owned());
@@ -49,7 +50,10 @@ pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::ConstraintViolation) => {
             ("holds a row that breaks a rule of the schema".to_owned(), doctor)
         }
-        Some(code) => (format!("failed in an unexpected way ({code:?})"), doctor),
+        Some(code) => {
+            let said = said(error).map_or_else(|| format!("{code:?}"), str::to_owned);
+            (format!("failed in an unexpected way: {said}"), doctor)
+        }
         None => (format!("holds a value of the wrong form: {}", form(error)), doctor),
     };
     Error::Unusable { path, why, hint }
@@ -57,6 +61,14 @@ pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> Error {
 
 fn is_on_read_only_disk(path: &Path) -> bool {
     statvfs(path).is_ok_and(|found| found.flags().contains(FsFlags::ST_RDONLY))
+}
+
+fn said(error: &rusqlite::Error) -> Option<&str> {
+    match error {
+        rusqlite::Error::SqliteFailure(_, said) => said.as_deref(),
+        rusqlite::Error::SqlInputError { msg, .. } => Some(msg),
+        _ => None,
+    }
 }
 
 /// What is known of a value that no column should hold.

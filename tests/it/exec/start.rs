@@ -83,13 +83,16 @@ fn what_cannot_be_started_says_why() {
     let mut bench = Bench::new();
     let here = bench.temp.path().display().to_string();
     fs::write(bench.path("plain"), "").expect("written");
-    fs::write(bench.path("orphan"), "#!/no/such/interpreter\n").expect("written");
-    fs::set_permissions(bench.path("orphan"), fs::Permissions::from_mode(0o755)).expect("set");
+    for (script, interpreter) in [("orphan", "/no/such/interpreter"), ("child", "/tmp")] {
+        fs::write(bench.path(script), format!("#!{interpreter}\n")).expect("written");
+        fs::set_permissions(bench.path(script), fs::Permissions::from_mode(0o755)).expect("set");
+    }
     for (program, why) in [
         ("./missing", "./missing does not exist"),
         ("./plain", "./plain is not executable"),
         ("./plain/x", "./plain/x: not a directory"),
         ("./orphan", "the interpreter of ./orphan does not exist"),
+        ("./child", "the interpreter of ./child is not executable"),
         (here.as_str(), &format!("{here} is a directory")),
     ] {
         let job = bench.words(&[program]);

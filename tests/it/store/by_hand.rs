@@ -228,6 +228,36 @@ fn an_end_that_a_person_corrected_is_judged_again() {
 }
 
 #[test]
+fn how_a_person_has_conflicts_settled_changes_nothing_about_what_is_judged() {
+    let judge = |edit: &str, conflict: &str| {
+        let mut bench = Bench::sqlite();
+        bench.add_all(&[job(), job()]);
+        bench.add(after(&[JobId(1), JobId(2)]));
+        bench.finish(JobId(1), State::Success);
+        bench.finish(JobId(2), State::Success);
+        let shell = shell(&bench);
+        // An edge that is to be judged already, to a job that is not there yet.
+        shell.execute_batch("INSERT INTO ax_deps (job_id, depends_on) VALUES (3, 5)").expect("SQL");
+        let sql = edit.replace("OR", conflict);
+        shell.execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let mut query = shell.prepare("SELECT job_id, edge FROM ax_judge").expect("SQL");
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+        rows.collect::<Result<Vec<(i64, i64)>, _>>().expect("read")
+    };
+    for edit in [
+        "UPDATE OR ax_jobs SET status = 'pending'",
+        "UPDATE OR ax_jobs SET id = 9 WHERE id = 1",
+        "UPDATE OR ax_deps SET job_id = 4 WHERE depends_on = 1",
+        "INSERT OR INTO ax_jobs (id, command) VALUES (5, 'true')",
+    ] {
+        let plain = judge(edit, "");
+        for conflict in ["OR ABORT", "OR FAIL", "OR ROLLBACK", "OR REPLACE", "OR IGNORE"] {
+            assert_eq!(judge(edit, conflict), plain, "{edit}: {conflict}");
+        }
+    }
+}
+
+#[test]
 fn a_skipped_job_that_a_person_sets_to_pending_is_judged_and_not_just_run() {
     let (mut bench, shell) = edited(&[job()]);
     bench.finish(JobId(1), State::Dead);

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use rusqlite::{Connection, Result, Row};
+use rusqlite::{Connection, OptionalExtension, Result, Row};
 
 use super::{Help, Question, by_hand, file};
 use crate::job::{JobId, Timestamp};
@@ -69,14 +69,21 @@ struct Object {
 fn objects(connection: &Connection) -> Result<Vec<Fault>> {
     let mut faults = Vec::new();
     for object in wanted()? {
-        if !object.is_in(connection)? {
-            faults.push(Fault {
-                kind: FaultKind::Schema,
-                job: None,
-                what: format!("{} of the schema is missing or was changed", object.name),
-                cure: Cure::Repair(Repair::RestoreSchema),
-            });
+        if object.is_in(connection)? {
+            continue;
         }
+        let Object { name, kind, .. } = &object;
+        let (what, cure) = match object.usurper(connection)? {
+            None => ("is missing or was changed".to_owned(), Cure::Repair(Repair::RestoreSchema)),
+            Some(other) => {
+                let drop = by_hand(connection, &format!("DROP {} {name}", other.to_uppercase()));
+                let advice =
+                    format!("{drop}, once nothing in it is needed, then `ax doctor --fix`");
+                (format!("is a {kind}, and here a {other} has its name"), Cure::Advice(advice))
+            }
+        };
+        let what = format!("{name} of the schema {what}");
+        faults.push(Fault { kind: FaultKind::Schema, job: None, what, cure });
     }
     Ok(faults)
 }
@@ -103,14 +110,28 @@ impl Object {
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql = ?2)";
         connection.prepare_cached(IS_THERE)?.query_row([&self.name, &self.sql], |row| row.get(0))
     }
+
+    /// What else has its name: another kind of thing, which is not ours to remove.
+    fn usurper(&self, connection: &Connection) -> Result<Option<String>> {
+        const OTHER: &str = "SELECT type FROM sqlite_schema WHERE name = ?1 AND type <> ?2";
+        let mut query = connection.prepare_cached(OTHER)?;
+        query.query_row([&self.name, &self.kind], |row| row.get(0)).optional()
+    }
 }
 
 /// Makes the indexes, views and triggers of the schema anew where they differ. A
 /// view that is made anew has lost its triggers.
 pub(super) fn restore_schema(connection: &Connection) -> Result<()> {
-    for object in wanted()? {
+    let wanted = wanted()?;
+    for object in &wanted {
+        if object.usurper(connection)?.is_some() {
+            // What is made of it cannot be made either.
+            return Ok(());
+        }
+    }
+    for object in &wanted {
         if !object.is_in(connection)? {
-            let Object { kind, name, sql } = &object;
+            let Object { kind, name, sql } = object;
             connection.execute_batch(&format!("DROP {kind} IF EXISTS {name}; {sql}"))?;
         }
     }

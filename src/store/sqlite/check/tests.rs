@@ -440,6 +440,19 @@ fn a_view_that_was_dropped_or_changed_is_made_anew_with_its_triggers() {
 }
 
 #[test]
+fn a_table_that_has_the_name_of_a_view_is_not_dropped() {
+    let mut database = broken("DROP VIEW ax_moves; CREATE TABLE ax_moves (mine)");
+    let left = [(FaultKind::Schema, 0); 2];
+    assert_eq!(found(&database), left);
+    assert_eq!(mended(&mut database), left);
+    let told = faults(&database).remove(0);
+    assert!(told.what.ends_with("is a view, and here a table has its name"), "{told:?}");
+    assert!(matches!(&told.cure, Cure::Advice(how) if how.contains("\"DROP TABLE ax_moves\"")));
+    database.execute_batch("DROP TABLE ax_moves").expect("dropped");
+    assert_eq!(mended(&mut database), []);
+}
+
+#[test]
 fn an_index_that_misses_a_row_is_made_anew() {
     let definition = |sql: &str| {
         format!(

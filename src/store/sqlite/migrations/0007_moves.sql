@@ -88,3 +88,46 @@ CREATE TRIGGER ax_limit INSTEAD OF INSERT ON ax_limits BEGIN
         UNION ALL SELECT 'group', NEW.group_name WHERE NEW.group_name IS NOT NULL
         ON CONFLICT DO NOTHING;
 END;
+
+-- A conflict clause of the statement that fires a trigger (UPDATE OR REPLACE …, by
+-- hand) goes before that of an INSERT in it, but not before an ON CONFLICT.
+DROP TRIGGER ax_edge_changed;
+CREATE TRIGGER ax_edge_changed AFTER UPDATE ON ax_deps BEGIN
+    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.job_id, 1) ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT INTO ax_judge (job_id) VALUES (OLD.job_id) ON CONFLICT DO NOTHING;
+END;
+DROP TRIGGER ax_job_made;
+CREATE TRIGGER ax_job_made AFTER INSERT ON ax_jobs BEGIN
+    INSERT INTO ax_judge (job_id, edge)
+        SELECT NEW.id, 1 WHERE EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id)
+        ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT INTO ax_judge (job_id)
+        SELECT job_id FROM ax_deps WHERE depends_on = NEW.id
+        ON CONFLICT DO NOTHING;
+END;
+-- An end can settle at once what needs it, or the first of several failures;
+-- everything else waits until the parent that is watched has ended.
+DROP TRIGGER ax_parent_moved;
+CREATE TRIGGER ax_parent_moved AFTER UPDATE OF status ON ax_jobs
+WHEN OLD.status <> NEW.status
+    AND (NEW.status = 'success' OR NEW.status = 'dead' OR NEW.status = 'cancelled' OR NEW.status = 'skipped'
+        OR OLD.status = 'success' OR OLD.status = 'dead' OR OLD.status = 'cancelled' OR OLD.status = 'skipped') BEGIN
+    INSERT INTO ax_judge (job_id)
+        SELECT child.id
+        FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
+        WHERE edge.depends_on = NEW.id
+            AND (child.status = 'pending' OR child.status = 'ready' OR child.status = 'failed')
+            AND (child.waits_on = NEW.id
+                OR (edge.kind = 'after' AND NEW.status <> 'success')
+                OR (edge.kind = 'on_failure' AND NEW.status = 'dead')
+                OR OLD.status = 'success' OR OLD.status = 'dead'
+                OR OLD.status = 'cancelled' OR OLD.status = 'skipped')
+        ON CONFLICT DO NOTHING;
+END;
+DROP TRIGGER ax_job_renumbered;
+CREATE TRIGGER ax_job_renumbered AFTER UPDATE OF id ON ax_jobs WHEN OLD.id <> NEW.id BEGIN
+    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.id, 1) ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT INTO ax_judge (job_id)
+        SELECT job_id FROM ax_deps WHERE depends_on = OLD.id OR depends_on = NEW.id
+        ON CONFLICT DO NOTHING;
+END;

@@ -208,28 +208,12 @@ CREATE INDEX ax_attempts_in_file ON ax_attempts (job_id, attempt) WHERE output_i
 CREATE TRIGGER ax_edge_made AFTER INSERT ON ax_deps BEGIN
     INSERT INTO ax_judge (job_id, edge) VALUES (NEW.job_id, 1) ON CONFLICT DO UPDATE SET edge = 1;
 END;
-CREATE TRIGGER ax_edge_changed AFTER UPDATE ON ax_deps BEGIN
-    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.job_id, 1) ON CONFLICT DO UPDATE SET edge = 1;
-    INSERT OR IGNORE INTO ax_judge (job_id) VALUES (OLD.job_id);
-END;
 CREATE TRIGGER ax_edge_gone AFTER DELETE ON ax_deps BEGIN
     INSERT OR IGNORE INTO ax_judge (job_id) VALUES (OLD.job_id);
-END;
-CREATE TRIGGER ax_job_made AFTER INSERT ON ax_jobs BEGIN
-    INSERT INTO ax_judge (job_id, edge)
-        SELECT NEW.id, 1 WHERE EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id)
-        ON CONFLICT DO UPDATE SET edge = 1;
-    INSERT OR IGNORE INTO ax_judge (job_id)
-        SELECT job_id FROM ax_deps WHERE depends_on = NEW.id;
 END;
 CREATE TRIGGER ax_parent_gone AFTER DELETE ON ax_jobs BEGIN
     INSERT OR IGNORE INTO ax_judge (job_id)
         SELECT job_id FROM ax_deps WHERE depends_on = OLD.id;
-END;
-CREATE TRIGGER ax_job_renumbered AFTER UPDATE OF id ON ax_jobs WHEN OLD.id <> NEW.id BEGIN
-    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.id, 1) ON CONFLICT DO UPDATE SET edge = 1;
-    INSERT OR IGNORE INTO ax_judge (job_id)
-        SELECT job_id FROM ax_deps WHERE depends_on IN (OLD.id, NEW.id);
 END;
 CREATE INDEX ax_schedules_next ON ax_schedules (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX ax_schedules_updated ON ax_schedules (updated_at) WHERE next_at IS NOT NULL;
@@ -292,21 +276,6 @@ CREATE UNIQUE INDEX ax_jobs_open_key ON ax_jobs (key)
 CREATE INDEX ax_jobs_dropped ON ax_jobs (status) WHERE status IN ('cancelled', 'skipped');
 CREATE INDEX ax_jobs_limited ON ax_jobs (admitted)
     WHERE status = 'ready' AND coalesce(group_name, mutex) IS NOT NULL;
-CREATE TRIGGER ax_parent_moved AFTER UPDATE OF status ON ax_jobs
-WHEN OLD.status <> NEW.status
-    AND (NEW.status = 'success' OR NEW.status = 'dead' OR NEW.status = 'cancelled' OR NEW.status = 'skipped'
-        OR OLD.status = 'success' OR OLD.status = 'dead' OR OLD.status = 'cancelled' OR OLD.status = 'skipped') BEGIN
-    INSERT OR IGNORE INTO ax_judge (job_id)
-        SELECT child.id
-        FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
-        WHERE edge.depends_on = NEW.id
-            AND (child.status = 'pending' OR child.status = 'ready' OR child.status = 'failed')
-            AND (child.waits_on = NEW.id
-                OR (edge.kind = 'after' AND NEW.status <> 'success')
-                OR (edge.kind = 'on_failure' AND NEW.status = 'dead')
-                OR OLD.status = 'success' OR OLD.status = 'dead'
-                OR OLD.status = 'cancelled' OR OLD.status = 'skipped');
-END;
 CREATE INDEX ax_jobs_ends_run ON ax_jobs (flow_run)
     WHERE ends_run = 1
         AND status <> 'success' AND status <> 'dead' AND status <> 'cancelled' AND status <> 'skipped';
@@ -400,6 +369,40 @@ CREATE TRIGGER ax_limit INSTEAD OF INSERT ON ax_limits BEGIN
     INSERT INTO ax_gates (kind, name)
         SELECT 'mutex', NEW.mutex WHERE NEW.mutex IS NOT NULL
         UNION ALL SELECT 'group', NEW.group_name WHERE NEW.group_name IS NOT NULL
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_edge_changed AFTER UPDATE ON ax_deps BEGIN
+    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.job_id, 1) ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT INTO ax_judge (job_id) VALUES (OLD.job_id) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_job_made AFTER INSERT ON ax_jobs BEGIN
+    INSERT INTO ax_judge (job_id, edge)
+        SELECT NEW.id, 1 WHERE EXISTS (SELECT 1 FROM ax_deps WHERE job_id = NEW.id)
+        ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT INTO ax_judge (job_id)
+        SELECT job_id FROM ax_deps WHERE depends_on = NEW.id
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_parent_moved AFTER UPDATE OF status ON ax_jobs
+WHEN OLD.status <> NEW.status
+    AND (NEW.status = 'success' OR NEW.status = 'dead' OR NEW.status = 'cancelled' OR NEW.status = 'skipped'
+        OR OLD.status = 'success' OR OLD.status = 'dead' OR OLD.status = 'cancelled' OR OLD.status = 'skipped') BEGIN
+    INSERT INTO ax_judge (job_id)
+        SELECT child.id
+        FROM ax_deps AS edge JOIN ax_jobs AS child ON child.id = edge.job_id
+        WHERE edge.depends_on = NEW.id
+            AND (child.status = 'pending' OR child.status = 'ready' OR child.status = 'failed')
+            AND (child.waits_on = NEW.id
+                OR (edge.kind = 'after' AND NEW.status <> 'success')
+                OR (edge.kind = 'on_failure' AND NEW.status = 'dead')
+                OR OLD.status = 'success' OR OLD.status = 'dead'
+                OR OLD.status = 'cancelled' OR OLD.status = 'skipped')
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER ax_job_renumbered AFTER UPDATE OF id ON ax_jobs WHEN OLD.id <> NEW.id BEGIN
+    INSERT INTO ax_judge (job_id, edge) VALUES (NEW.id, 1) ON CONFLICT DO UPDATE SET edge = 1;
+    INSERT INTO ax_judge (job_id)
+        SELECT job_id FROM ax_deps WHERE depends_on = OLD.id OR depends_on = NEW.id
         ON CONFLICT DO NOTHING;
 END;
 COMMIT;
