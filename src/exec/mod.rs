@@ -5,10 +5,11 @@
 //! runner; a test may put a fake in its place. Nothing here knows the database.
 //!
 //! In the runner: [`supervised`] starts supervisors and hears their reports.
-//! In the supervisor: [`supervisor`] is its life, `hand` the job it has,
-//! `spawn` and `launch` start it, `ladder` stops it, [`spool`] takes its output, `reports`
-//! tells of it. [`hook`] runs what is owed once a job has ended. Between them: `protocol`, and the [`journal`] that tells what a dead supervisor had
-//! done. For whoever cleans up: [`lock`], [`process`] and [`sweep`].
+//! In the supervisor: [`supervisor`] is its life, `hand` the job it has, `spawn`
+//! and `launch` start it, `ladder` stops it, [`spool`] takes its output, `reports`
+//! tells of it. [`hook`] runs what is owed once a job has ended. Between them:
+//! `protocol`, and the [`journal`] that tells what a dead supervisor had done. For
+//! whoever cleans up: [`lock`], [`process`] and [`sweep`].
 
 mod entry;
 mod hand;

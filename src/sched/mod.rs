@@ -2,11 +2,11 @@
 //!
 //! [`Scheduler`] is the runner without threads, processes and clocks: reports
 //! go in, one [`Scheduler::turn`] settles them, and the jobs to start come
-//! out. [`drive`] is the loop around it, [`pool`] the worker threads,
-//! [`hooks`] what is owed once a job has ended, [`settings`] how a runner is to work, [`recover`] what is done about attempts
-//! that others left behind, [`scene`] where it looks, [`wake`] how commands wake
-//! a sleeping runner, [`alarm`] what else does, [`handover`] how they hand it jobs,
-//! [`pace`] how the lock is shared.
+//! out. [`drive`] is the loop around it, [`pool`] the worker threads, [`hooks`] what
+//! is owed once a job has ended, [`settings`] how a runner is to work, [`recover`]
+//! what is done about attempts that others left behind, [`scene`] where it looks,
+//! [`wake`] how commands wake a sleeping runner, [`alarm`] what else does,
+//! [`handover`] how they hand it jobs, [`pace`] how the lock is shared.
 
 pub mod alarm;
 pub mod drive;
