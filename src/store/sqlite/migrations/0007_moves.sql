@@ -131,3 +131,15 @@ CREATE TRIGGER ax_job_renumbered AFTER UPDATE OF id ON ax_jobs WHEN OLD.id <> NE
         SELECT job_id FROM ax_deps WHERE depends_on = OLD.id OR depends_on = NEW.id
         ON CONFLICT DO NOTHING;
 END;
+
+-- With the process of the command, so that what is known of its job can go when the
+-- command has ended. What it was before is of no use to anybody: the command was of
+-- the program before, which does not ask this database any more.
+DROP TABLE ax_handed;
+CREATE TABLE ax_handed (
+    token  INTEGER PRIMARY KEY,
+    runner INTEGER NOT NULL,
+    pid    INTEGER NOT NULL,
+    job_id INTEGER NOT NULL,
+    new    INTEGER NOT NULL CHECK (new IN (0, 1))
+) STRICT;

@@ -184,11 +184,10 @@ INSERT INTO ax_hooks VALUES(3,12,NULL,0,'success',1,0,NULL,NULL,'echo done',NULL
 CREATE TABLE ax_handed (
     token  INTEGER PRIMARY KEY,
     runner INTEGER NOT NULL,
-    pid    INTEGER NOT NULL,
     job_id INTEGER NOT NULL,
     new    INTEGER NOT NULL CHECK (new IN (0, 1))
 ) STRICT;
-INSERT INTO ax_handed VALUES(4711,77,4712,1,1);
+INSERT INTO ax_handed VALUES(4711,77,1,1);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('ax_envs',1);
 INSERT INTO sqlite_sequence VALUES('ax_jobs',12);

@@ -1,5 +1,5 @@
 -- A queue as the seventh schema kept it: that of the sixth, opened by the program of
--- its time.
+-- its time, with a job that a command has handed to a runner.
 PRAGMA application_id = 1635281506;
 PRAGMA user_version = 7;
 PRAGMA foreign_keys=OFF;
