@@ -75,10 +75,7 @@ struct Names<'a>(Vec<&'a [u8]>);
 
 impl<'a> Names<'a> {
     fn of(env: &'a EnvBlock) -> Self {
-        let name = |entry: &'a [u8]| {
-            let equals = entry.iter().position(|byte| *byte == b'=')?;
-            Some(&entry[..=equals])
-        };
+        let name = |entry: &'a [u8]| Some(&entry[..=split_entry(entry)?.0.len()]);
         Self(env.entries().filter_map(name).collect())
     }
 

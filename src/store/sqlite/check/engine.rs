@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use rusqlite::{Connection, OptionalExtension, Result, Row};
+use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 
 use super::{Help, Question, by_hand, file};
 use crate::job::{JobId, Timestamp};
@@ -73,7 +73,7 @@ fn objects(connection: &Connection) -> Result<Vec<Fault>> {
             continue;
         }
         let Object { name, kind, .. } = &object;
-        let (what, cure) = match object.usurper(connection)? {
+        let (what, cure) = match object.namesake(connection)? {
             None => ("is missing or was changed".to_owned(), Cure::Repair(Repair::RestoreSchema)),
             Some(other) => {
                 let drop = by_hand(connection, &format!("DROP {} {name}", other.to_uppercase()));
@@ -107,15 +107,17 @@ fn wanted() -> Result<Vec<Object>> {
 impl Object {
     fn is_in(&self, connection: &Connection) -> Result<bool> {
         const IS_THERE: &str =
-            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 AND sql = ?2)";
-        connection.prepare_cached(IS_THERE)?.query_row([&self.name, &self.sql], |row| row.get(0))
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = :name AND sql = :sql)";
+        let mut query = connection.prepare_cached(IS_THERE)?;
+        query.query_row(named_params! { ":name": self.name, ":sql": self.sql }, |row| row.get(0))
     }
 
     /// What else has its name: another kind of thing, which is not ours to remove.
-    fn usurper(&self, connection: &Connection) -> Result<Option<String>> {
-        const OTHER: &str = "SELECT type FROM sqlite_schema WHERE name = ?1 AND type <> ?2";
+    fn namesake(&self, connection: &Connection) -> Result<Option<String>> {
+        const OTHER: &str = "SELECT type FROM sqlite_schema WHERE name = :name AND type <> :kind";
         let mut query = connection.prepare_cached(OTHER)?;
-        query.query_row([&self.name, &self.kind], |row| row.get(0)).optional()
+        let place = named_params! { ":name": self.name, ":kind": self.kind };
+        query.query_row(place, |row| row.get(0)).optional()
     }
 }
 
@@ -124,7 +126,7 @@ impl Object {
 pub(super) fn restore_schema(connection: &Connection) -> Result<()> {
     let wanted = wanted()?;
     for object in &wanted {
-        if object.usurper(connection)?.is_some() {
+        if object.namesake(connection)?.is_some() {
             // What is made of it cannot be made either.
             return Ok(());
         }
